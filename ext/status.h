@@ -1,0 +1,18 @@
+/* Result codes of every kernel. Zero or positive is success; each failure has its own code,
+ * because what the caller must do differs. blockpack._native.status maps them to exceptions. */
+#ifndef BLOCKPACK_STATUS_H
+#define BLOCKPACK_STATUS_H
+
+enum bp_status {
+    BP_OK = 0,
+    BP_TRUNCATED = -1,      /* the input ends before what it announces */
+    BP_TRAILING = -2,       /* bytes are left over after a complete item */
+    BP_MALFORMED = -3,      /* the input breaks the format's grammar */
+    BP_NONCANONICAL = -4,   /* well formed, but not in the one encoding that the format allows */
+    BP_TOO_LARGE = -5,      /* a declared size is above the caller's limit */
+    BP_NO_SPACE = -6,       /* the caller's target is smaller than the result */
+    BP_BAD_OFFSET = -7,     /* a back reference points before the start of the output */
+    BP_OUT_OF_RANGE = -8    /* an ordinal or position is outside of the structure */
+};
+
+#endif

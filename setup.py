@@ -1,0 +1,65 @@
+"""The native extensions; everything else about the package is in pyproject.toml.
+
+Environment switches, used by CI and by people working on the kernels:
+
+- ``BLOCKPACK_WERROR=1``: compiler warnings are errors.
+- ``BLOCKPACK_SANITIZE=1``: AddressSanitizer and UndefinedBehaviorSanitizer.
+"""
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+# Extension name -> the C files of ext/ that it compiles beside its .pyx.
+EXTENSIONS = {
+}
+
+HEADERS = sorted(
+    str(path) for folder, pattern in (("ext", "**/*.h"), ("src", "**/*.pxd"))
+    for path in Path(folder).glob(pattern)
+)
+
+
+def compile_args() -> list[str]:
+    args = ["-std=c11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"]
+    # What Cython's own generated code trips over; our kernels compile clean with both on.
+    args += ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
+    if os.environ.get("BLOCKPACK_WERROR"):
+        args.append("-Werror")
+    return args + sanitize_args()
+
+
+def sanitize_args() -> list[str]:
+    if not os.environ.get("BLOCKPACK_SANITIZE"):
+        return []
+    return ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+            "-fno-omit-frame-pointer", "-g"]
+
+
+def extension(name: str, kernels: list[str]) -> Extension:
+    return Extension(
+        f"blockpack._native.{name}",
+        [f"src/blockpack/_native/{name}.pyx", *kernels],
+        include_dirs=["ext"],
+        depends=HEADERS,
+        extra_compile_args=compile_args(),
+        extra_link_args=sanitize_args(),
+    )
+
+
+setup(
+    ext_modules=[extension(name, kernels) for name, kernels in EXTENSIONS.items()],
+    options={
+        "build_ext": {
+            "cython_c_in_temp": True,
+            "cython_directives": {
+                "language_level": "3",
+                "boundscheck": False,
+                "wraparound": False,
+                "cdivision": True,
+                "embedsignature": True,
+            },
+        }
+    },
+)
