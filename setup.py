@@ -12,7 +12,8 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 # Extension name -> the C files of ext/ that it compiles beside its .pyx.
-EXTENSIONS = {
+EXTENSIONS: dict[str, list[str]] = {
+    "status": [],
 }
 
 HEADERS = sorted(

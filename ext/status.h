@@ -12,7 +12,12 @@ enum bp_status {
     BP_TOO_LARGE = -5,      /* a declared size is above the caller's limit */
     BP_NO_SPACE = -6,       /* the caller's target is smaller than the result */
     BP_BAD_OFFSET = -7,     /* a back reference points before the start of the output */
-    BP_OUT_OF_RANGE = -8    /* an ordinal or position is outside of the structure */
+    BP_OUT_OF_RANGE = -8,   /* an ordinal or position is outside of the structure */
+    BP_NOT_A_LIST = -9,     /* a string where the format has a list */
+    BP_NOT_A_STRING = -10,  /* a list where the format has a string */
+    BP_TOO_FEW_ITEMS = -11, /* a list ends before the items that the format demands */
+    BP_BAD_INTEGER = -12,   /* an integer with a leading zero, or wider than its field */
+    BP_BAD_WIDTH = -13      /* a fixed-width field of another width */
 };
 
 #endif

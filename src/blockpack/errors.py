@@ -105,6 +105,6 @@ class CorruptError(BlockpackError):
         if self.expected is not None or self.found is not None:
             text += f" (expected {self.expected}, found {self.found})"
         if self.file is None:
-            return text
+            return text if self.offset is None else f"{text}, at byte {self.offset}"
         where = self.file if self.offset is None else f"{self.file} at byte {self.offset}"
         return f"{where}: {text}"

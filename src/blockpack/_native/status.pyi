@@ -1,0 +1,3 @@
+NAMES: dict[str, int]
+
+def check_code(code: int, what: str, offset: int | None = None) -> int: ...
