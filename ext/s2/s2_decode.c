@@ -1,0 +1,148 @@
+/* The S2 block decoder.
+ *
+ * Two loops decode the same operations. step() takes one operation, checks everything and copies
+ * exactly; it is the only place that refuses anything. run() takes the frequent operations while
+ * both buffers have slack, so that it can copy 16 bytes at a time past an operation's end; on any
+ * doubt it leaves the operation to step(). Hence both agree on what is valid by construction. */
+#include "s2/s2.h"
+
+#include <string.h>
+
+#include "bytes.h"
+#include "status.h"
+
+struct decoder {
+    const uint8_t *source;      /* the next operation */
+    const uint8_t *source_end;
+    uint8_t *target;            /* where its bytes go */
+    uint8_t *target_start;
+    uint8_t *target_end;        /* after byte `stop` */
+    uint64_t hidden;            /* bytes of the block that are past target_end */
+    uint64_t offset;            /* of the last copy; 0: there was none */
+};
+
+struct operation {
+    uint64_t header_size;       /* tag, length and offset bytes */
+    uint64_t length;            /* output bytes */
+    uint64_t offset;            /* 0: a literal */
+};
+
+int64_t bp_s2_decoded_size(const uint8_t *source, size_t source_size, uint64_t *decoded_size) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < BP_S2_HEADER_SIZE_MAX; i++) {
+        if (i == source_size)
+            return BP_TRUNCATED;
+        value |= (uint64_t)(source[i] & 0x7f) << (7 * i);
+        if (source[i] < 0x80) {
+            *decoded_size = value;
+            return value > UINT32_MAX ? BP_MALFORMED : (int64_t)i + 1;
+        }
+    }
+    return BP_MALFORMED;
+}
+
+/* `count` (0..4) little-endian bytes. */
+static uint64_t load_bytes(const uint8_t *p, unsigned count) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; i++)
+        value |= (uint64_t)p[i] << (8 * i);
+    return value;
+}
+
+static int read_literal(const uint8_t *p, uint64_t left, struct operation *op) {
+    unsigned m = p[0] >> 2, extra = m < 60 ? 0 : m - 59;
+    op->header_size = 1 + extra;
+    if (left < op->header_size)
+        return BP_TRUNCATED;
+    op->offset = 0;
+    op->length = extra ? load_bytes(p + 1, extra) + 1 : m + 1;
+    return op->length > left - op->header_size ? BP_TRUNCATED : BP_OK;
+}
+
+/* `offset` is that of the last copy. Codes 5..7 carry 1..3 length bytes, each range starting
+ * right after the one that the shorter code reaches with its first 256, or 65536, values. */
+static int read_repeat(const uint8_t *p, uint64_t left, uint64_t offset, struct operation *op) {
+    static const uint32_t base[8] = {4, 5, 6, 7, 8, 8, 260, 65540};
+    unsigned code = p[0] >> 2 & 7, extra = code < 5 ? 0 : code - 4;
+    op->header_size = 2 + extra;
+    if (left < op->header_size)
+        return BP_TRUNCATED;
+    op->offset = offset;
+    op->length = base[code] + load_bytes(p + 2, extra);
+    return BP_OK;
+}
+
+static int read_copy(const uint8_t *p, uint64_t left, uint64_t last, struct operation *op) {
+    static const uint8_t offset_bytes[4] = {0, 1, 2, 4};
+    unsigned kind = p[0] & 3, m = p[0] >> 2;
+    op->header_size = 1 + offset_bytes[kind];
+    if (left < op->header_size)
+        return BP_TRUNCATED;
+    op->offset = load_bytes(p + 1, offset_bytes[kind]);
+    op->length = m + 1;
+    if (kind != 1)
+        return BP_OK;
+    op->offset |= (uint64_t)(m >> 3) << 8;
+    op->length = 4 + (m & 7);
+    return op->offset ? BP_OK : read_repeat(p, left, last, op);
+}
+
+/* Copy exactly `length` bytes from `offset` back, first to last, so that they may overlap. */
+static void copy_exact(uint8_t *target, uint64_t offset, uint64_t length) {
+    while (length > offset) {       /* the source region doubles with every turn */
+        memcpy(target, target - offset, offset);
+        target += offset;
+        length -= offset;
+        offset *= 2;
+    }
+    memcpy(target, target - offset, length);
+}
+
+/* One operation, fully checked: the single place where a block is refused. REQUIRES: source is not
+ * at its end. With an early stop the last operation is cut at target_end. */
+static int step(struct decoder *d) {
+    uint64_t left = (uint64_t)(d->source_end - d->source);
+    uint64_t room = (uint64_t)(d->target_end - d->target);
+    struct operation op;
+    int literal = (d->source[0] & 3) == 0;
+    int status = literal ? read_literal(d->source, left, &op)
+                         : read_copy(d->source, left, d->offset, &op);
+    if (status < 0)
+        return status;
+    if (op.length > room + d->hidden)
+        return room + d->hidden ? BP_MALFORMED : BP_TRAILING;
+    if (!literal && (op.offset == 0 || op.offset > (uint64_t)(d->target - d->target_start)))
+        return BP_BAD_OFFSET;
+    uint64_t length = op.length < room ? op.length : room;
+    if (literal) {
+        memcpy(d->target, d->source + op.header_size, length);
+        d->source += op.length;
+    } else {
+        copy_exact(d->target, op.offset, length);
+        d->offset = op.offset;
+    }
+    d->source += op.header_size;
+    d->target += length;
+    return BP_OK;
+}
+
+int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
+                     size_t target_size, uint64_t stop, size_t *position) {
+    uint64_t size;
+    *position = 0;
+    int64_t header_size = bp_s2_decoded_size(source, source_size, &size);
+    if (header_size < 0)
+        return header_size;
+    uint64_t wanted = stop < size ? stop : size;
+    if (wanted > target_size)
+        return BP_NO_SPACE;
+    struct decoder d = {source + header_size, source + source_size, target, target,
+                        target + wanted, size - wanted, 0};
+    int status = BP_OK;
+    while (status == BP_OK && d.source < d.source_end && !(d.hidden && d.target == d.target_end))
+        status = step(&d);
+    *position = (size_t)(d.source - source);
+    if (status < 0)
+        return status;
+    return d.target == d.target_end ? (int64_t)wanted : BP_TRUNCATED;
+}

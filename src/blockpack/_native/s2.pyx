@@ -1,0 +1,194 @@
+"""S2 blocks (ext/s2/s2.h): bytes-like in, bytes out, the GIL off while the kernel runs."""
+
+from cpython.buffer cimport (
+    PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport UINT64_MAX, int64_t, uint8_t, uint64_t
+
+from blockpack._native.status cimport BP_NO_SPACE, check
+
+from blockpack.errors import LimitError
+
+cdef extern from "Python.h":
+    ctypedef struct PyObject
+    PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL
+    char *bytes_start "PyBytes_AS_STRING"(PyObject *value)
+    int _PyBytes_Resize(PyObject **value, Py_ssize_t size) except -1
+    void Py_XDECREF(PyObject *value)
+
+cdef extern from "s2/s2.h" nogil:
+    cdef enum bp_s2_tier:
+        BP_S2_FASTEST
+        BP_S2_BETTER
+        BP_S2_BEST
+    uint64_t BP_S2_SIZE_MAX
+    int64_t bp_s2_decoded_size(const uint8_t *source, size_t source_size, uint64_t *decoded_size)
+    int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
+                         size_t target_size, uint64_t stop, size_t *position)
+    uint64_t bp_s2_encode_bound(uint64_t size)
+    size_t bp_s2_scratch_size(bp_s2_tier tier, uint64_t size)
+    int64_t bp_s2_encode(bp_s2_tier tier, const uint8_t *source, size_t source_size,
+                         uint8_t *target, size_t target_size, void *scratch, size_t scratch_size)
+
+TIERS = ("fastest", "better", "best")
+SIZE_MAX = BP_S2_SIZE_MAX
+
+
+cdef bp_s2_tier tier_of(str tier) except <bp_s2_tier>-1:
+    if tier == "fastest":
+        return BP_S2_FASTEST
+    if tier == "better":
+        return BP_S2_BETTER
+    if tier == "best":
+        return BP_S2_BEST
+    raise ValueError(f"S2 has the tiers {', '.join(TIERS)}, not {tier!r}")
+
+
+cdef uint64_t bound_of(uint64_t size) except 0:
+    cdef uint64_t bound = bp_s2_encode_bound(size)
+    if bound == 0:
+        raise LimitError(f"an S2 block holds at most {SIZE_MAX} bytes, not {size}")
+    return bound
+
+
+cdef int64_t encode(bp_s2_tier tier, Py_buffer *source, uint8_t *target,
+                    uint64_t target_size) except -1:
+    cdef size_t scratch_size = bp_s2_scratch_size(tier, source.len)
+    cdef void *scratch = PyMem_RawMalloc(scratch_size)
+    cdef int64_t size
+    if scratch == NULL:
+        raise MemoryError(f"no {scratch_size} bytes for the S2 encoder's tables")
+    with nogil:
+        size = bp_s2_encode(tier, <const uint8_t *>source.buf, source.len, target, target_size,
+                            scratch, scratch_size)
+    PyMem_RawFree(scratch)
+    return check(size, "S2 input")
+
+
+cdef int64_t decode(Py_buffer *source, uint8_t *target, uint64_t target_size,
+                    uint64_t stop) except -1:
+    cdef int64_t size
+    cdef size_t position = 0
+    with nogil:
+        size = bp_s2_decode(<const uint8_t *>source.buf, source.len, target, target_size, stop,
+                            &position)
+    return check(size, "S2 block", <int64_t>position)
+
+
+cdef int64_t declared(Py_buffer *source) except -1:
+    cdef uint64_t size = 0
+    check(bp_s2_decoded_size(<const uint8_t *>source.buf, source.len, &size), "S2 block", 0)
+    return <int64_t>size
+
+
+cdef bytes decode_new(source, uint64_t stop, uint64_t max_size):
+    """The first ``stop`` bytes of a block as a new object, once its size has passed the limit."""
+    cdef Py_buffer view
+    cdef uint64_t size
+    PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+    try:
+        size = declared(&view)
+        if size > max_size:
+            raise LimitError(f"S2 block declares {size} bytes, over the limit of {max_size}")
+        result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>min(size, stop))
+        decode(&view, <uint8_t *>PyBytes_AS_STRING(result), min(size, stop), stop)
+    finally:
+        PyBuffer_Release(&view)
+    return result
+
+
+def compress_bound(uint64_t size):
+    """Bytes of target that ``compress_into`` asks for, for ``size`` bytes of source."""
+    return bound_of(size)
+
+
+def compress(source, str tier="fastest"):
+    """Compress to one S2 block.
+
+    ``tier`` is "fastest", "better" or "best". The same source and tier give the same bytes on
+    every machine. Any tier's block is decoded by every S2 decoder, but not by Snappy's.
+
+    Raises LimitError for more than 4294967285 bytes, ValueError for an unknown tier.
+    """
+    cdef bp_s2_tier level = tier_of(tier)
+    cdef PyObject *target = NULL
+    cdef Py_buffer view
+    cdef uint64_t bound
+    PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+    try:
+        bound = bound_of(view.len)
+        target = new_bytes(NULL, <Py_ssize_t>bound)
+        size = encode(level, &view, <uint8_t *>bytes_start(target), bound)
+        _PyBytes_Resize(&target, size)      # shrinks in place, so that nothing is copied
+        return <bytes>target
+    finally:
+        Py_XDECREF(target)
+        PyBuffer_Release(&view)
+
+
+def compress_into(source, target, str tier="fastest"):
+    """Compress to one S2 block at the start of a writable buffer; returns the block's size.
+
+    ``target`` needs ``compress_bound(len(source))`` bytes, else ValueError. Bytes of it after
+    the block may have changed. Source and target must not overlap.
+    """
+    cdef bp_s2_tier level = tier_of(tier)
+    cdef Py_buffer view, output
+    PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+    try:
+        bound_of(view.len)
+        PyObject_GetBuffer(target, &output, PyBUF_SIMPLE | PyBUF_WRITABLE)
+        try:
+            return encode(level, &view, <uint8_t *>output.buf, output.len)
+        finally:
+            PyBuffer_Release(&output)
+    finally:
+        PyBuffer_Release(&view)
+
+
+def decompressed_size(source):
+    """The size in bytes that a block's header declares; the block itself is not checked."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+    try:
+        return declared(&view)
+    finally:
+        PyBuffer_Release(&view)
+
+
+def decompress(source, uint64_t max_size):
+    """Decode a block, S2 or raw Snappy, checking it to its last byte.
+
+    Raises LimitError before anything is allocated when the block declares more than ``max_size``
+    bytes, and CorruptError, with the offset in ``source``, when it is not valid.
+    """
+    return decode_new(source, UINT64_MAX, max_size)
+
+
+def decompress_until(source, uint64_t stop, uint64_t max_size):
+    """Decode a block's first ``stop`` bytes and no further; all of it when it has fewer.
+
+    What follows the operation that completes byte ``stop`` is not checked. Errors are those of
+    ``decompress``; ``max_size`` limits the block's declared size, not ``stop``.
+    """
+    return decode_new(source, stop, max_size)
+
+
+def decompress_into(source, target):
+    """Decode a block into the start of a writable buffer; returns the decoded size.
+
+    Raises ValueError when the target is smaller than the block's declared size; bytes of it after
+    the decoded ones may have changed. Source and target must not overlap.
+    """
+    cdef Py_buffer view, output
+    PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(target, &output, PyBUF_SIMPLE | PyBUF_WRITABLE)
+        try:
+            return decode(&view, <uint8_t *>output.buf, output.len, UINT64_MAX)
+        finally:
+            PyBuffer_Release(&output)
+    finally:
+        PyBuffer_Release(&view)
