@@ -13,6 +13,8 @@ from setuptools import Extension, setup
 
 # Extension name -> the C files of ext/ that it compiles beside its .pyx.
 EXTENSIONS: dict[str, list[str]] = {
+    "keccak": ["ext/hash/keccak.c"],
+    "rlp": ["ext/rlp/rlp.c"],
     "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c"],
     "status": [],
 }

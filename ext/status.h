@@ -15,9 +15,10 @@ enum bp_status {
     BP_OUT_OF_RANGE = -8,   /* an ordinal or position is outside of the structure */
     BP_NOT_A_LIST = -9,     /* a string where the format has a list */
     BP_NOT_A_STRING = -10,  /* a list where the format has a string */
-    BP_TOO_FEW_ITEMS = -11, /* a list ends before the items that the format demands */
+    BP_TOO_FEW_ITEMS = -11, /* a list ends before an item that the format demands */
     BP_BAD_INTEGER = -12,   /* an integer with a leading zero, or wider than its field */
-    BP_BAD_WIDTH = -13      /* a fixed-width field of another width */
+    BP_BAD_WIDTH = -13,     /* a fixed-width field of another width */
+    BP_OVERRUN = -14        /* an item runs past the end of the list that holds it */
 };
 
 #endif

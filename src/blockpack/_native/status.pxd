@@ -24,6 +24,7 @@ cdef extern from "status.h" nogil:
         BP_TOO_FEW_ITEMS
         BP_BAD_INTEGER
         BP_BAD_WIDTH
+        BP_OVERRUN
 
 # Always raises: what a failure code means, about `what`, at byte `offset` of the input (-1 when
 # the kernel does not say where).

@@ -12,12 +12,13 @@ cdef dict CODES = {
     BP_NO_SPACE: ("NO_SPACE", ValueError, "does not fit into the target buffer"),
     BP_BAD_OFFSET: ("BAD_OFFSET", CorruptError, "refers back past the start of the output"),
     BP_OUT_OF_RANGE: ("OUT_OF_RANGE", IndexError, "has no such position"),
-    BP_NOT_A_LIST: ("NOT_A_LIST", CorruptError, "has a string where a list must be"),
-    BP_NOT_A_STRING: ("NOT_A_STRING", CorruptError, "has a list where a string must be"),
-    BP_TOO_FEW_ITEMS: ("TOO_FEW_ITEMS", CorruptError, "has fewer items than it must have"),
+    BP_NOT_A_LIST: ("NOT_A_LIST", CorruptError, "is a string where a list must be"),
+    BP_NOT_A_STRING: ("NOT_A_STRING", CorruptError, "is a list where a string must be"),
+    BP_TOO_FEW_ITEMS: ("TOO_FEW_ITEMS", CorruptError, "is missing: the list ends before it"),
     BP_BAD_INTEGER: ("BAD_INTEGER", CorruptError,
-                     "has an integer with a leading zero, or wider than its field"),
-    BP_BAD_WIDTH: ("BAD_WIDTH", CorruptError, "has a fixed-width field of another width"),
+                     "is an integer with a leading zero, or wider than its field"),
+    BP_BAD_WIDTH: ("BAD_WIDTH", CorruptError, "is not of the width that its field must have"),
+    BP_OVERRUN: ("OVERRUN", CorruptError, "runs past the end of the list that holds it"),
 }
 
 # Name of each failure code in ext/status.h, without its prefix -> its value.

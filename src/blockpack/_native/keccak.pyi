@@ -1,0 +1,6 @@
+from collections.abc import Iterable
+
+from typing_extensions import Buffer
+
+def keccak256(data: Buffer) -> bytes: ...
+def keccak256_many(items: Iterable[Buffer]) -> list[bytes]: ...
