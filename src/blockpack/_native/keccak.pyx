@@ -1,5 +1,6 @@
 """Keccak-256, alone and for many inputs in one crossing with the GIL off."""
 
+cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -33,6 +34,8 @@ def keccak256(data):
         PyBuffer_Release(&view)
 
 
+@cython.internal
+@cython.auto_pickle(False)
 cdef class Buffers:
     """The buffers of a list, held together and released together."""
 

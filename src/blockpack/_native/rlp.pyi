@@ -1,10 +1,12 @@
 from typing import final
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 BLOCK_SIZE_MAX: int
 
+@disjoint_base
 class HeaderFields:
+    def __init__(self, *args: object, **kwargs: object) -> None: ...
     @property
     def number(self) -> int: ...
     @property

@@ -104,6 +104,7 @@ cdef int check_offset(const Py_buffer *view, Py_ssize_t offset) except -1:
     return 0
 
 
+@cython.auto_pickle(False)
 cdef class HeaderFields:
     """What the store needs of a block header: ``number``, ``parent_hash``, ``timestamp``."""
 
@@ -125,6 +126,7 @@ cdef class HeaderFields:
         memcpy(self.c_parent_hash, data + header.parent_hash, 32)
 
 
+@cython.auto_pickle(False)
 @cython.final
 cdef class BlockSpans(HeaderFields):
     """Where a block's records are: header_start..header_end, and header_end..end for the body.
