@@ -1,0 +1,65 @@
+"""Concatenated block RLP, as ``geth export`` writes it: one list after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blockpack._native.rlp import block_size, split_block
+from blockpack.chain.formats.block import SourceBlock
+from blockpack.chain.formats.stream import ByteStream
+from blockpack.errors import CorruptError, LimitError
+
+# The largest record of the store. A block's own length is checked against it before it is read.
+BLOCK_BYTES_MAX = 1 << 30
+
+
+def read_blocks(stream: ByteStream) -> Iterator[SourceBlock]:
+    """Every block up to the end of the stream.
+
+    Raises CorruptError with the file and the byte offset of the fault, after the blocks before it
+    were given.
+    """
+    while stream.fill(1):
+        size = _next_size(stream)
+        if not stream.fill(size):
+            raise CorruptError("the input ends inside a block: it was cut, or the block lies about"
+                               " its length", file=stream.name, offset=stream.offset,
+                               expected=f"{size} bytes", found=f"{stream.left} bytes")
+        chunk, start = stream.window()
+        block = chunk[start:start + size]
+        try:
+            spans = split_block(block)
+        except CorruptError as error:
+            raise _located(stream, error) from None
+        offset = stream.offset
+        stream.skip(size)
+        yield SourceBlock(block, spans, offset)
+
+
+def _next_size(stream: ByteStream) -> int:
+    """Size that the next block announces."""
+    chunk, start = stream.window()
+    size = _announced(stream)
+    if size < 0 and stream.fill(len(chunk) - start - size):
+        size = _announced(stream)
+    if size < 0:
+        raise CorruptError("the input ends inside the length of a block", file=stream.name,
+                           offset=stream.offset, expected=f"{-size} bytes more", found="the end")
+    return size
+
+
+def _announced(stream: ByteStream) -> int:
+    chunk, start = stream.window()
+    try:
+        return block_size(chunk, start, BLOCK_BYTES_MAX)
+    except (CorruptError, LimitError) as error:
+        raise CorruptError(f"no block starts here: {error.args[0]}", file=stream.name,
+                           offset=stream.offset, expected="the list of a block",
+                           found=bytes(chunk[start:start + 9]).hex()) from None
+
+
+def _located(stream: ByteStream, error: CorruptError) -> CorruptError:
+    """The same fault with its file and its position in the file."""
+    return CorruptError(str(error.args[0]), file=stream.name,
+                        offset=stream.offset + (error.offset or 0),
+                        expected=error.expected, found=error.found)
