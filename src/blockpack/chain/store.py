@@ -1,0 +1,347 @@
+"""A chain's blocks in a folder: append at the head, read by number."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, Literal, overload
+
+from blockpack._native.rlp import BlockSpans, split_block
+from blockpack.chain import reading
+from blockpack.chain.block import Block
+from blockpack.chain.links import Chain
+from blockpack.chain.ranges import BlockRange, clamped
+from blockpack.chain.records import (
+    CONSENSUS,
+    Buffer,
+    ReceiptsRlp,
+    decode_difficulty,
+    decode_receipts,
+    encode_difficulty,
+    encode_receipts,
+    join,
+    split,
+)
+from blockpack.errors import CorruptError, MissingError, NotYetError
+from blockpack.store.knobs import Knobs
+from blockpack.store.records import RecordStore
+from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, IDS, NAMES, RECEIPTS
+
+_TABLE_IDS = {name: table for table, name in NAMES.items()}
+
+
+class BlockStore:
+    """Blocks ``first`` to ``head`` of one chain, one writer and any number of readers.
+
+    Made by ``blockpack.create`` and ``blockpack.open``. Reads may come from any thread. A number
+    past the head is a NotYetError, one before the first block a MissingError; a negative number
+    counts from the head, -1 being the head. Everything raises ClosedError after ``close``.
+    """
+
+    def __init__(self, records: RecordStore) -> None:
+        self._records = records
+        self._chain: Chain | None = None
+        self._write_lock = threading.Lock()
+
+    # -- life --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Make everything durable, wait for full segments to be sealed, and let go."""
+        self._records.close()
+
+    def __enter__(self) -> BlockStore:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._records.close(wait=kind is None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Handles travel by path, and always to a reader: a store has one writer."""
+        records = self._records
+        return open_store, (records.path, "r", records.cache_bytes, records.mmap)
+
+    def __repr__(self) -> str:
+        records = self._records
+        if records.closed:
+            return f"<BlockStore {records.path} closed>"
+        return f"<BlockStore {records.path} {records.mode!r} {records.first}..{records.head}>"
+
+    # -- what it is --------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str:
+        return self._records.path
+
+    @property
+    def records(self) -> RecordStore:
+        """The store of records below, for tools that look at tables rather than blocks."""
+        return self._records
+
+    @property
+    def knobs(self) -> Knobs:
+        return self._records.knobs
+
+    @property
+    def first(self) -> int | None:
+        """The first block's number; None until it is decided."""
+        return self._records.first
+
+    @property
+    def head(self) -> int | None:
+        """The last block's number; None when empty. For a reader, as of its last refresh."""
+        return self._records.head
+
+    @property
+    def chain_id(self) -> int | None:
+        """The chain id, None until it is given or a transaction tells it."""
+        return self._records.chain_id
+
+    @property
+    def counters(self) -> Any:
+        """What reading and writing has cost since the store was opened."""
+        return self._records.counters
+
+    def info(self) -> dict[str, Any]:
+        """Sizes per table and segment, to the byte, and the store's identity and knobs."""
+        return self._records.info()
+
+    def coverage(self, table: str) -> list[tuple[int, int]]:
+        """Intervals (first, last) of the numbers that have a record in the table of this name."""
+        return self._records.coverage(_TABLE_IDS[table])
+
+    def digest(self) -> bytes:
+        """32 bytes that depend on the records and their numbers alone, not on how they are kept."""
+        total = hashlib.sha256()
+        for table in IDS:
+            total.update(bytes((table,)) + bytes(self._records.digest(table)))
+        return total.digest()
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def append(self, rlp: Buffer, receipts: Buffer | None = None, difficulty: int | None = None,
+               *, receipts_form: str = CONSENSUS) -> None:
+        """Append one block; buffered until ``sync``.
+
+        ``receipts`` are an RLP list in the form named, ``difficulty`` the total difficulty up to
+        and with the block. Refused, with nothing written: SequenceError (another number than
+        head + 1), ForkError (another parent), ChainMismatchError (another chain's transactions),
+        CorruptError (no canonical block RLP, or bytes after it), LimitError (over 1 GiB).
+        """
+        spans = split_block(rlp)
+        if spans.end != len(rlp):
+            raise CorruptError("bytes follow the block", offset=spans.end,
+                               expected=f"{spans.end} bytes", found=f"{len(rlp)} bytes")
+        self.append_split(rlp, spans, receipts, difficulty, receipts_form)
+
+    def append_split(self, rlp: Buffer, spans: BlockSpans, receipts: Buffer | None = None,
+                     difficulty: int | None = None, receipts_form: str = CONSENSUS) -> None:
+        """As ``append``, of a block that was split already."""
+        header, body = split(rlp, spans)
+        made = block_records(header, body, receipts, difficulty, receipts_form)
+        with self._write_lock:
+            chain = self._standing()
+            chain_id = chain.check(spans)
+            try:
+                if chain_id is not None:
+                    self._records.set_chain(chain_id, spans.number)
+                    chain.chain_id = chain_id
+                self._records.append(spans.number, made)
+            except BaseException:
+                # A failed write may have taken back more than this block.
+                self._chain = None
+                raise
+            chain.advance(spans, header)
+
+    def _standing(self) -> Chain:
+        """Where the chain stands, made anew after anything but an append has moved the head."""
+        head = self._records.head
+        want = self._records.first if head is None else head + 1
+        if self._chain is None or self._chain.want != want:
+            self._chain = standing(self._records)
+        return self._chain
+
+    def sync(self) -> None:
+        """Return when everything appended is durable, and other processes can see it."""
+        self._records.sync()
+
+    def seal(self) -> None:
+        """Seal the open segment now, full or not, lag or not, and wait for it."""
+        self._records.seal()
+
+    def truncate(self, last: int) -> None:
+        """Cut every block after ``last``, durably; ``first - 1`` empties the store."""
+        with self._write_lock:
+            self._chain = None
+            self._records.truncate(operator.index(last))
+
+    def refresh(self) -> bool:
+        """See what the writer has synced since; whether anything changed."""
+        return self._records.refresh()
+
+    # -- reading one block -------------------------------------------------------------------
+
+    def raw(self, number: int) -> bytes:
+        """The block's RLP, byte for byte as it was appended."""
+        header, body = self.view(number)
+        return join(header, body)
+
+    def view(self, number: int) -> tuple[memoryview, memoryview]:
+        """(header, body) as views, which keep alive what they view."""
+        number = self._absolute(number)
+        header = self._records.view(HEADERS, number)
+        body = self._records.view(BODIES, number)
+        if header is None or body is None:
+            raise reading.missing(HEADERS if header is None else BODIES, number)
+        return header, body
+
+    def header(self, number: int) -> bytes:
+        """The block's header RLP, without inflating any body."""
+        return self._record(HEADERS, self._absolute(number))
+
+    def receipts(self, number: int) -> ReceiptsRlp:
+        """The block's receipts as their source had them, and their ``form``."""
+        return decode_receipts(self._record(RECEIPTS, self._absolute(number)))
+
+    def difficulty(self, number: int) -> int:
+        """The total difficulty up to and with the block."""
+        return decode_difficulty(self._record(DIFFICULTY, self._absolute(number)))
+
+    def _record(self, table: int, number: int) -> bytes:
+        record = self._records.record(table, number)
+        if record is None:
+            raise reading.missing(table, number)
+        return record
+
+    def _absolute(self, number: int) -> int:
+        number = operator.index(number)
+        if number >= 0:
+            return number
+        head = self._records.head
+        if head is None:
+            raise NotYetError(f"the store is empty: it has no block {number}")
+        if number + head + 1 < (self._records.first or 0):
+            raise MissingError(f"the store has no block {number}: it has {len(self)}")
+        return number + head + 1
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> BlockRange: ...
+
+    def __getitem__(self, index: int | slice) -> Block | BlockRange:
+        """A block, or a range by absolute number that clamps as a sequence does."""
+        if isinstance(index, slice):
+            return BlockRange(self, clamped(index, self._records.first, self._records.head))
+        header, body = self.view(index)
+        return Block(bytes(header), bytes(body))
+
+    # -- reading many ------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        head, first = self._records.head, self._records.first
+        return 0 if head is None or first is None else head - first + 1
+
+    def __bool__(self) -> bool:
+        """A store is true, an empty one too."""
+        return True
+
+    def __contains__(self, number: object) -> bool:
+        head, first = self._records.head, self._records.first
+        if head is None or first is None or not hasattr(number, "__index__"):
+            return False
+        return first <= operator.index(number) <= head
+
+    def __iter__(self) -> Iterator[Block]:
+        """Every block from the first to what is now the head."""
+        return iter(self[:])
+
+    @overload
+    def raw_range(self, start: int, stop: int, max_bytes: int | None = None,
+                  views: Literal[False] = False) -> Iterator[bytes]: ...
+
+    @overload
+    def raw_range(self, start: int, stop: int, max_bytes: int | None = None, *,
+                  views: Literal[True]) -> Iterator[tuple[memoryview, memoryview]]: ...
+
+    def raw_range(self, start: int, stop: int, max_bytes: int | None = None, views: bool = False
+                  ) -> Iterator[bytes] | Iterator[tuple[memoryview, memoryview]]:
+        """Blocks start, start + 1, ... stop - 1: their RLP, or (header, body) views.
+
+        A range past the head or before the first block raises here, not on the way. Each group
+        is inflated once. ``max_bytes`` ends the iteration before the block that would take the
+        records' bytes past it; the first block always comes.
+        """
+        start, stop = operator.index(start), operator.index(stop)
+        if start >= stop:
+            return iter(())
+        pairs = reading.views(self._records, start, stop)
+        if max_bytes is not None:
+            pairs = reading.limited_views(pairs, max_bytes)
+        return pairs if views else reading.raws(pairs)
+
+    def get_many(self, numbers: Iterable[int]) -> list[bytes]:
+        """The RLP of each of these blocks, in the order asked for; read in number order."""
+        wanted = [self._absolute(number) for number in numbers]
+        found = {number: self.raw(number) for number in sorted(set(wanted))}
+        return [found[number] for number in wanted]
+
+
+def block_records(header: Buffer, body: Buffer, receipts: Buffer | None, difficulty: int | None,
+                  receipts_form: str) -> dict[int, Any]:
+    """All records of one block, by table."""
+    made: dict[int, Any] = {HEADERS: header, BODIES: body}
+    if receipts is not None:
+        made[RECEIPTS] = encode_receipts(receipts, receipts_form)
+    if difficulty is not None:
+        made[DIFFICULTY] = encode_difficulty(difficulty)
+    return made
+
+
+def standing(records: RecordStore) -> Chain:
+    """Where the chain of a record store stands."""
+    head = records.head
+    header = None if head is None else records.record(HEADERS, head)
+    return Chain(want=records.first if head is None else head + 1, head_header=header,
+                 chain_id=records.chain_id, hash_links=records.knobs.links == "hash")
+
+
+def create(path: str | os.PathLike[str], chain_id: int | None = None, compression: str = "s2",
+           compression_level: int | str = 1, seal_compression_level: int | str = 6,
+           block_group_size: int = 64, segment_blocks: int = 50_000,
+           first_block: int | None = None, seal_dictionary: str = "none", seal_lag: int = 64,
+           segment_bytes: int = 8 << 30, links: str = "hash", *, cache_bytes: int | None = None,
+           mmap: bool = True) -> BlockStore:
+    """Make a store in a new or empty folder, and open it for writing.
+
+    ``chain_id`` None is learnt from the first transaction that carries one, ``first_block`` None
+    from the first append. Levels are numbers or tier names; ``segment_bytes`` counts decoded
+    bytes. ``links`` "none" leaves parent hashes unchecked, for chains whose block hash is not
+    the keccak of the header (IBFT, Clique). Raises KnobError and FileExistsError.
+    """
+    knobs = Knobs(
+        compression=compression, compression_level=compression_level,
+        seal_compression_level=seal_compression_level, block_group_size=block_group_size,
+        segment_blocks=segment_blocks, segment_bytes=segment_bytes, seal_lag=seal_lag,
+        seal_dictionary=seal_dictionary, links=links)
+    return BlockStore(RecordStore.create(path, knobs, first=first_block, chain_id=chain_id,
+                                         cache_bytes=cache_bytes, mmap=mmap))
+
+
+def open_store(path: str | os.PathLike[str], mode: str = "r", cache_bytes: int | None = None,
+               mmap: bool = True, block_group_size: int | None = None, **knobs: Any
+               ) -> BlockStore:
+    """Open a store: "r" reads and writes nothing at all, "a" is its one writer.
+
+    ``cache_bytes`` is for inflated groups (None: the largest group); ``mmap`` False reads with
+    pread, for network file systems. A writer may change any knob that is not locked; another
+    ``block_group_size`` than the store's is a KnobError in both modes. Raises FileNotFoundError,
+    LockedError, CorruptError, UnsupportedVersionError.
+    """
+    return BlockStore(RecordStore.open(path, mode, cache_bytes=cache_bytes, mmap=mmap,
+                                       block_group_size=block_group_size, **knobs))
