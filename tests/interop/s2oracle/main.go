@@ -1,0 +1,76 @@
+// s2oracle answers for Go's s2 package over pipes, so that a test can put many questions to one
+// process.
+//
+//	question = command byte, u32le size, that many bytes
+//	answer   = status byte (0 done, 1 refused), u32le size, that many bytes
+//
+// Commands: d decode; f b B encode fast, better, best; s encode as Snappy.
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"log"
+	"os"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// Go allocates what a header declares: larger blocks are refused here, as the tests do on our side.
+const decodedMax = 64 << 20
+
+var encoders = map[byte]func(dst, src []byte) []byte{
+	'f': s2.Encode,
+	'b': s2.EncodeBetter,
+	'B': s2.EncodeBest,
+	's': s2.EncodeSnappy,
+}
+
+func decode(block []byte) ([]byte, bool) {
+	size, err := s2.DecodedLen(block)
+	if err != nil || size > decodedMax {
+		return nil, false
+	}
+	data, err := s2.Decode(nil, block)
+	return data, err == nil
+}
+
+func answer(command byte, body []byte) ([]byte, bool) {
+	if command == 'd' {
+		return decode(body)
+	}
+	encode, known := encoders[command]
+	if !known {
+		log.Fatalf("unknown command %q", command)
+	}
+	return encode(nil, body), true
+}
+
+func main() {
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	var head [5]byte
+	for {
+		if _, err := io.ReadFull(in, head[:]); err == io.EOF {
+			return
+		} else if err != nil {
+			log.Fatal(err)
+		}
+		body := make([]byte, binary.LittleEndian.Uint32(head[1:]))
+		if _, err := io.ReadFull(in, body); err != nil {
+			log.Fatal(err)
+		}
+		result, done := answer(head[0], body)
+		head[0] = 0
+		if !done {
+			head[0], result = 1, nil
+		}
+		binary.LittleEndian.PutUint32(head[1:], uint32(len(result)))
+		out.Write(head[:])
+		out.Write(result)
+		if err := out.Flush(); err != nil {
+			log.Fatal(err)
+		}
+	}
+}

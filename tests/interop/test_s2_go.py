@@ -1,0 +1,167 @@
+"""Our S2 against Go's, which defines the format: each decodes the other's, both refuse the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reference import s2 as reference
+
+from blockpack._native import s2
+from blockpack.errors import CorruptError, LimitError
+
+SOURCE = Path(__file__).parent / "s2oracle"
+# Where Debian's golang-github-klauspost-compress-dev puts its source.
+DEBIAN_GOPATH = Path("/usr/share/gocode")
+DECODED_MAX = 64 << 20
+MUTATIONS = int(os.environ.get("BLOCKPACK_S2_MUTATIONS", "20000"))
+GO_TIERS = {"fastest": "f", "better": "b", "best": "B"}
+
+
+class Oracle:
+    """A process of s2oracle; one question at a time."""
+
+    def __init__(self, program: Path) -> None:
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, command: str, body: bytes) -> bytes | None:
+        """The answer, or None when Go refuses."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(command.encode() + struct.pack("<I", len(body)) + body)
+        self.process.stdin.flush()
+        status, size = struct.unpack("<BI", self.process.stdout.read(5))
+        answer = self.process.stdout.read(size)
+        return None if status else answer
+
+    def close(self) -> None:
+        self.process.communicate()
+
+
+@pytest.fixture(scope="session")
+def go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+    if shutil.which("go") is None:
+        pytest.skip("no Go compiler: Debian's package is golang-go")
+    if not (DEBIAN_GOPATH / "src/github.com/klauspost/compress/s2").is_dir():
+        pytest.skip("no Go s2 package: Debian's is golang-github-klauspost-compress-dev")
+    folder = tmp_path_factory.mktemp("gopath")
+    package = folder / "src" / "s2oracle"
+    package.mkdir(parents=True)
+    shutil.copy(SOURCE / "main.go", package)
+    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": f"{folder}:{DEBIAN_GOPATH}"}
+    subprocess.run(["go", "build", "-o", folder / "oracle", "s2oracle"], env=environment,
+                   check=True)
+    oracle = Oracle(folder / "oracle")
+    yield oracle
+    oracle.close()
+
+
+def inputs() -> Iterator[tuple[str, bytes]]:
+    """Sizes one by one, borders of sizes and offsets, and data from random to constant."""
+    text = random.Random(1).choices(b"abcdefgh", k=1 << 20)
+    noise = random.Random(2).randbytes((1 << 24) + 300)
+    for size in [*range(301), *(2**k + d for k in range(9, 21) for d in (-1, 0, 1))]:
+        yield f"text {size}", bytes(text[:size])
+    for size in (31, 32, 33, 100, 65536, 1 << 20):
+        yield f"random {size}", noise[:size]
+        yield f"zeros {size}", bytes(size)
+    for length in (263, 264, 65795, 65796, 16842755, 16842764, 33685510):
+        yield f"run {length}", noise[:40] + bytes(length) + noise[:40]
+    for distance in (2047, 2048, 65535, 65536, (1 << 24) - 1, 1 << 24):
+        yield f"again after {distance}", noise[:distance] + noise[:300]
+
+
+def check_both_ways(go: Oracle, name: str, data: bytes, tiers: tuple[str, ...]) -> None:
+    for tier in tiers:
+        assert go.ask("d", s2.compress(data, tier)) == data, f"{name}: Go reads our {tier}"
+        theirs = go.ask(GO_TIERS[tier], data)
+        assert theirs is not None
+        assert s2.decompress(theirs, DECODED_MAX) == data, f"{name}: we read Go's {tier}"
+
+
+def test_each_decodes_the_other(go: Oracle) -> None:
+    for name, data in inputs():
+        # Go's best tier takes seconds on the largest of these.
+        check_both_ways(go, name, data, s2.TIERS if len(data) < 2**20 else s2.TIERS[:2])
+        snappy = go.ask("s", data)
+        assert snappy is not None
+        assert s2.decompress(snappy, DECODED_MAX) == data, f"{name}: we read Go's Snappy"
+
+
+def test_each_decodes_the_other_on_real_blocks(go: Oracle, testdata: Path) -> None:
+    for path in sorted((testdata / "singles").glob("*.rlp")):
+        check_both_ways(go, path.name, path.read_bytes(), s2.TIERS)
+
+
+@pytest.mark.parametrize(("tier", "ratio"), [("fastest", 1.005)])
+def test_size_on_real_blocks(go: Oracle, testdata: Path, tier: str, ratio: float) -> None:
+    run = (testdata / "mainnet-18090205-18090218.rlp").read_bytes()
+    singles = [path.read_bytes() for path in sorted((testdata / "singles").glob("*.rlp"))]
+    for sources in ([run], singles):
+        ours = sum(len(s2.compress(data, tier)) for data in sources)
+        theirs = sum(len(go.ask(GO_TIERS[tier], data) or b"") for data in sources)
+        assert ours <= theirs * ratio
+
+
+def seeds(go: Oracle) -> list[bytes]:
+    """Small blocks with every kind of operation in them, by both encoders."""
+    generator = random.Random(3)
+    blocks = []
+    for _ in range(40):
+        words = [generator.randbytes(generator.randint(1, 40)) for _ in range(8)]
+        data = b"".join(generator.choices([*words, bytes(32), b"\x01"], k=generator.randint(5, 60)))
+        blocks += [s2.compress(data), go.ask("f", data), go.ask("b", data), go.ask("B", data)]
+    far = generator.randbytes(66_000)
+    blocks.append(s2.compress(far + far[:100] + far[9:80]))
+    return [block for block in blocks if block]
+
+
+def mutated(generator: random.Random, block: bytes) -> bytes:
+    changed = bytearray(block)
+    for _ in range(generator.randint(1, 3)):
+        at = generator.randrange(len(changed))
+        match generator.randrange(4):
+            case 0:
+                changed[at] ^= 1 << generator.randrange(8)
+            case 1:
+                changed[at] = generator.randrange(256)
+            case 2:
+                del changed[at:at + generator.randint(1, 4)]
+            case 3:
+                changed[at:at] = generator.randbytes(generator.randint(1, 4))
+        if not changed:
+            break
+    return bytes(changed)
+
+
+def ours(block: bytes) -> bytes | None:
+    try:
+        return s2.decompress(block, DECODED_MAX)
+    except (CorruptError, LimitError):
+        return None
+
+
+def header_is_over_long(block: bytes) -> bool:
+    """Go 1.15's s2 takes up to 10 bytes, later versions five, as we do."""
+    return all(byte & 0x80 for byte in block[:reference.HEADER_SIZE_MAX])
+
+
+def test_both_accept_and_refuse_the_same(go: Oracle) -> None:
+    generator = random.Random(4)
+    blocks = seeds(go)
+    counts = {True: 0, False: 0}
+    for _ in range(MUTATIONS):
+        block = mutated(generator, generator.choice(blocks))
+        if header_is_over_long(block):
+            continue
+        answer = ours(block)
+        assert answer == go.ask("d", block), block.hex()
+        counts[answer is None] += 1
+    # The mutations are worth something only if both outcomes are frequent.
+    assert min(counts.values()) > MUTATIONS / 20
