@@ -1,0 +1,185 @@
+"""The content of a frame: packing records into it and finding them again (ext/group/group.h)."""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from blockpack._native.status cimport check
+
+cdef extern from "group/group.h" nogil:
+    const unsigned BP_GROUP_WIDTH_MAX
+    const unsigned BP_GROUP_RECORDS_MAX
+    const uint64_t BP_RECORD_BYTES_MAX
+    const uint64_t BP_RECORD_ABSENT
+    int64_t bp_group_size(const uint64_t *sizes, size_t count, unsigned *width)
+    int64_t bp_group_pack(const uint8_t *const *records, const uint64_t *sizes, size_t count,
+                          unsigned width, uint8_t *target, uint64_t target_size)
+    int64_t bp_group_read(const uint8_t *content, uint64_t available, size_t count,
+                          uint64_t total, uint32_t *ends)
+    int bp_group_absent(const uint8_t *content, size_t count, size_t i)
+
+GROUP_WIDTH_MAX = BP_GROUP_WIDTH_MAX
+GROUP_RECORDS_MAX = BP_GROUP_RECORDS_MAX
+RECORD_BYTES_MAX = BP_RECORD_BYTES_MAX
+
+
+@cython.final
+cdef class _Pinned:
+    """The buffers of a list of records, held for as long as a kernel reads them."""
+
+    cdef Py_buffer *c_buffers
+    cdef const uint8_t **c_records
+    cdef uint64_t *c_sizes
+    cdef Py_ssize_t count    # records
+    cdef Py_ssize_t pinned   # c_buffers[0..pinned) were visited; an absent one has obj NULL
+
+    def __cinit__(self, list records):
+        self.c_buffers = NULL
+        self.c_records = NULL
+        self.c_sizes = NULL
+        self.pinned = 0
+        self.count = len(records)
+        # Calloc: the buffer of an absent record is never filled, and releasing zeros is a no-op.
+        self.c_buffers = <Py_buffer *>PyMem_Calloc(self.count + 1, sizeof(Py_buffer))
+        self.c_records = <const uint8_t **>PyMem_Calloc(self.count + 1, sizeof(uint8_t *))
+        self.c_sizes = <uint64_t *>PyMem_Calloc(self.count + 1, sizeof(uint64_t))
+        if self.c_buffers is NULL or self.c_records is NULL or self.c_sizes is NULL:
+            raise MemoryError()
+        for record in records:
+            self.pin(record)
+
+    cdef int pin(self, object record) except -1:
+        cdef Py_ssize_t i = self.pinned
+        if record is None:
+            self.c_sizes[i] = BP_RECORD_ABSENT
+        else:
+            PyObject_GetBuffer(record, &self.c_buffers[i], PyBUF_SIMPLE)
+            self.c_records[i] = <const uint8_t *>self.c_buffers[i].buf
+            self.c_sizes[i] = <uint64_t>self.c_buffers[i].len
+        self.pinned += 1
+        return 0
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.pinned):
+            PyBuffer_Release(&self.c_buffers[i])
+        PyMem_Free(self.c_buffers)
+        PyMem_Free(self.c_records)
+        PyMem_Free(self.c_sizes)
+
+
+def pack(records):
+    """Return the content of a frame that holds ``records``: buffers, or None for an absent one.
+
+    Raises LimitError for a record above 1 GiB or more than 65,536 records, IndexError for none.
+    """
+    cdef _Pinned pinned = _Pinned(list(records))
+    cdef unsigned width = 0
+    cdef int64_t size = check(
+        bp_group_size(pinned.c_sizes, pinned.count, &width), "group of records")
+    cdef bytes content = PyBytes_FromStringAndSize(NULL, size)
+    cdef uint8_t *target = <uint8_t *>PyBytes_AS_STRING(content)
+    with nogil:
+        size = bp_group_pack(pinned.c_records, pinned.c_sizes, pinned.count, width, target, size)
+    check(size, "group of records")
+    return content
+
+
+def table_size_max(Py_ssize_t count):
+    """Size in bytes of the widest length table of ``count`` records."""
+    return 1 + BP_GROUP_WIDTH_MAX * count
+
+
+@cython.final
+cdef class Group:
+    """A frame's content with its length table checked; holds on to the content's buffer.
+
+    ``content`` may be the first part of it alone, once it holds the table; ``decoded_size`` is
+    then the size of the whole (by default the content is whole). Records that are not complete
+    in it raise IndexError. Raises CorruptError where the table breaks the format.
+    """
+
+    cdef Py_buffer c_buffer
+    cdef uint32_t *c_ends
+    cdef Py_ssize_t count
+    cdef uint32_t table_size
+    cdef readonly object content
+    cdef object window    # memoryview over content, made at the first view
+
+    def __cinit__(self, content, Py_ssize_t count, Py_ssize_t decoded_size=-1):
+        self.c_ends = NULL
+        self.count = count
+        self.content = content
+        PyObject_GetBuffer(content, &self.c_buffer, PyBUF_SIMPLE)
+        if count < 1 or count > <Py_ssize_t>BP_GROUP_RECORDS_MAX:
+            raise IndexError(f"a group holds 1 to {BP_GROUP_RECORDS_MAX} records, not {count}")
+        if decoded_size < 0:
+            decoded_size = self.c_buffer.len
+        self.c_ends = <uint32_t *>PyMem_Malloc(count * sizeof(uint32_t))
+        if self.c_ends is NULL:
+            raise MemoryError()
+        self.table_size = <uint32_t>check(
+            bp_group_read(<const uint8_t *>self.c_buffer.buf, self.c_buffer.len, count,
+                          decoded_size, self.c_ends), "group's length table", 0)
+
+    def __dealloc__(self):
+        PyMem_Free(self.c_ends)
+        PyBuffer_Release(&self.c_buffer)
+
+    def __len__(self):
+        return self.count
+
+    @property
+    def nbytes(self):
+        """Bytes of memory that the content and the table take."""
+        return self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
+
+    @property
+    def table_size(self):
+        """Offset in the content where the first record starts."""
+        return self.table_size
+
+    cdef inline int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
+        """Where record i is: 1, or 0 when it is absent."""
+        if i < 0 or i >= self.count:
+            raise IndexError(f"record {i} of a group of {self.count}")
+        if bp_group_absent(<const uint8_t *>self.c_buffer.buf, self.count, i):
+            return 0
+        start[0] = self.c_ends[i - 1] if i else self.table_size
+        end[0] = self.c_ends[i]
+        return 1
+
+    cdef inline int locate_here(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
+        cdef int present = self.locate(i, start, end)
+        if present and end[0] > self.c_buffer.len:
+            raise IndexError(f"record {i} is past the part of the group that was inflated")
+        return present
+
+    def span(self, Py_ssize_t i):
+        """(start, end) of record i in the whole content, or None when it is absent."""
+        cdef Py_ssize_t start, end
+        return (start, end) if self.locate(i, &start, &end) else None
+
+    def end(self, Py_ssize_t i):
+        """Offset in the whole content where record i ends, absent or not."""
+        if i < 0 or i >= self.count:
+            raise IndexError(f"record {i} of a group of {self.count}")
+        return self.c_ends[i]
+
+    def view(self, Py_ssize_t i):
+        """Record i as a memoryview that keeps the content alive, or None when it is absent."""
+        cdef Py_ssize_t start, end
+        if not self.locate_here(i, &start, &end):
+            return None
+        if self.window is None:
+            self.window = memoryview(self.content)
+        return self.window[start:end]
+
+    def record(self, Py_ssize_t i):
+        """Record i as bytes of its own, or None when it is absent."""
+        cdef Py_ssize_t start, end
+        if not self.locate_here(i, &start, &end):
+            return None
+        return PyBytes_FromStringAndSize(<char *>self.c_buffer.buf + start, end - start)
