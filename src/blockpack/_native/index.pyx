@@ -81,11 +81,9 @@ cdef class FrameIndex:
     def __len__(self):
         return self.count
 
-    def find(self, uint64_t ordinal):
+    def find(self, ordinal):
         """Number of the frame that holds the record ``ordinal``."""
-        if ordinal >= self.records:
-            raise IndexError(f"record {ordinal} of a segment of {self.records}")
-        return bp_index_find(self.c_entries, self.count, self.group_size, ordinal)
+        return self.frame_of(ordinal)
 
     def entry(self, Py_ssize_t i):
         """Frame i as (i, offset, stored_size, decoded_size, checksum, first, records)."""
@@ -93,11 +91,19 @@ cdef class FrameIndex:
             raise IndexError(f"frame {i} of {self.count}")
         return self.row(i)
 
-    def locate(self, uint64_t ordinal):
+    def locate(self, ordinal):
         """The frame of the record ``ordinal``, as ``entry`` gives it."""
-        if ordinal >= self.records:
+        return self.row(self.frame_of(ordinal))
+
+    cdef Py_ssize_t frame_of(self, object ordinal) except -1:
+        cdef uint64_t position
+        try:
+            position = ordinal
+        except OverflowError:    # negative, or 2^64 and more
+            position = self.records
+        if position >= self.records:
             raise IndexError(f"record {ordinal} of a segment of {self.records}")
-        return self.row(bp_index_find(self.c_entries, self.count, self.group_size, ordinal))
+        return <Py_ssize_t>bp_index_find(self.c_entries, self.count, self.group_size, position)
 
     cdef tuple row(self, Py_ssize_t i):
         cdef bp_frame frame

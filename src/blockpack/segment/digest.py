@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import xxhash
 
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+Buffer = bytes | bytearray | memoryview
 
 DIGEST_BYTES = 24
 MASK_128 = (1 << 128) - 1
@@ -30,12 +28,12 @@ class Digest:
     def add(self, number: int, record: Buffer) -> None:
         """Add a present record."""
         self.sum = (self.sum + record_digest(number, record)) & MASK_128
-        self.length += len(record)  # type: ignore[arg-type]
+        self.length += len(record)
 
     def remove(self, number: int, record: Buffer) -> None:
         """Take out a record that was added."""
         self.sum = (self.sum - record_digest(number, record)) & MASK_128
-        self.length -= len(record)  # type: ignore[arg-type]
+        self.length -= len(record)
 
     def add_all(self, first: int, records: Iterable[Buffer | None]) -> None:
         """Add the present ones of consecutive records."""
@@ -72,4 +70,4 @@ class Digest:
 
 def record_digest(number: int, record: Buffer) -> int:
     """XXH3-128 of the record, seeded with its number."""
-    return xxhash.xxh3_128_intdigest(record, number)  # type: ignore[arg-type]
+    return xxhash.xxh3_128_intdigest(record, number)

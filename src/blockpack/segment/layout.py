@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import xxhash
 
 from blockpack._native.group import GROUP_RECORDS_MAX, GROUP_WIDTH_MAX, RECORD_BYTES_MAX
 from blockpack._native.index import INDEX_ENTRY_BYTES
 from blockpack.errors import CorruptError, UnsupportedVersionError
+from blockpack.segment.digest import Buffer, Digest
 
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-__all__ = ["GROUP_RECORDS_MAX", "INDEX_ENTRY_BYTES", "RECORD_BYTES_MAX"]
+__all__ = ["GROUP_WIDTH_MAX", "INDEX_ENTRY_BYTES", "RECORD_BYTES_MAX"]
 
 VERSION = 0
 
@@ -33,10 +30,11 @@ META = struct.Struct("<64sQQ16sQ")
 LANE = struct.Struct("<BBBBIQ")
 INDEX_ENTRY = struct.Struct("<QQII")
 
-# Section kinds; 0 is never used. A kind is never given another meaning.
+# Section kinds. A kind is never given another meaning; 0 and 0xffff are in no directory.
+KIND_FRAME = 0       # seeds the checksums of frames
 KIND_FRAMES = 1      # frame index of one lane
 KIND_META = 2        # counts, digest, lanes
-KIND_DIRECTORY = 0xFFFF  # seeds the directory's own checksum; not listed in the directory
+KIND_DIRECTORY = 0xFFFF  # seeds the directory's own checksum
 
 SECTION_REQUIRED = 1  # flag: a reader that does not know this kind must refuse the file
 
@@ -54,7 +52,7 @@ SEGMENT_RECORDS_MAX = (1 << 32) - 1
 
 def checksum(data: Buffer, seed: int = 0) -> int:
     """XXH3-64 of ``data``."""
-    return xxhash.xxh3_64_intdigest(data, seed)  # type: ignore[arg-type]
+    return xxhash.xxh3_64_intdigest(data, seed)
 
 
 def place_seed(identity: int, kind: int, lane: int = 0, ordinal: int = 0) -> int:
@@ -144,13 +142,15 @@ class Footer:
     @staticmethod
     def unpack(data: bytes, file: str, offset: int) -> Footer:
         """Return the footer in 64 bytes that lie at ``offset`` of ``file``, checked by itself."""
-        magic, version, zero, sections, *places, seal = FOOTER.unpack(data)
+        (magic, version, zero, sections, file_bytes, tail_offset, directory_offset,
+         directory_checksum, identity, seal) = FOOTER.unpack(data)
         check_magic(magic, FOOTER_MAGIC, "segment footer", file, offset)
         check_version(version, file)
         check_sum(checksum(data[:-8]), seal, "segment footer", file, offset)
         if zero or not 0 < sections <= SECTIONS_MAX:
             raise CorruptError("segment footer breaks the format", file=file, offset=offset)
-        return Footer(sections, *places, seal)
+        return Footer(sections, file_bytes, tail_offset, directory_offset, directory_checksum,
+                      identity, seal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +165,39 @@ class Lane:
     def pack(self) -> bytes:
         """Return the lane's part of the meta section."""
         return LANE.pack(self.codec, self.tier, 0, 0, self.group_size, self.decoded_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """The meta section: all that a reader wants to know before it reads a record."""
+
+    header: bytes         # the segment's first 64 bytes once more: one request opens the file
+    count: int
+    present: int
+    digest: Digest
+    lanes: tuple[Lane, ...]
+
+    def pack(self) -> bytes:
+        """Return the section."""
+        digest = bytes(self.digest)
+        fixed = META.pack(self.header, self.count, self.present, digest[:16], self.digest.length)
+        return fixed + b"".join(lane.pack() for lane in self.lanes)
+
+    @staticmethod
+    def unpack(data: bytes, lanes: int, file: str, offset: int) -> Meta:
+        """Return the meta section of a file of so many lanes."""
+        if len(data) != META.size + lanes * LANE.size:
+            raise CorruptError("meta section has the wrong size", file=file, offset=offset,
+                               expected=META.size + lanes * LANE.size, found=len(data))
+        header, count, present, total, length = META.unpack_from(data)
+        rows = [LANE.unpack_from(data, META.size + i * LANE.size) for i in range(lanes)]
+        if not 0 < count <= SEGMENT_RECORDS_MAX or present > count or any(
+                zero_a or zero_b or not 1 <= group_size <= GROUP_SIZE_MAX
+                for _, _, zero_a, zero_b, group_size, _ in rows):
+            raise CorruptError("meta section breaks the format", file=file, offset=offset)
+        digest = Digest(int.from_bytes(total, "little"), length)
+        return Meta(header, count, present, digest,
+                    tuple(Lane(row[0], row[1], row[4], row[5]) for row in rows))
 
 
 def check_magic(found: bytes, expected: bytes, what: str, file: str, offset: int) -> None:

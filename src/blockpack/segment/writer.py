@@ -1,0 +1,229 @@
+"""Writes one sealed segment: groups in order, then the sections, then the footer.
+
+Nothing of the file counts until its footer is durable and a manifest names it: what a crash
+leaves before that is an orphan.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from blockpack._native.group import GROUP_WIDTH_MAX, pack
+from blockpack.errors import ClosedError, KnobError, LimitError
+from blockpack.segment import layout
+from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
+from blockpack.segment.digest import Digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Record = bytes | bytearray | memoryview | None
+
+# Frames are handed to the file system in pieces of about this size: a call per 90-byte frame of a
+# sparse table would cost more than its compression.
+WRITE_BYTES = 1 << 20
+
+
+class Files(Protocol):
+    """The part of the store's file system class that a segment writer uses."""
+
+    def create(self, path: str) -> int: ...
+    def write_parts(self, fd: int, parts: Sequence[bytes]) -> None: ...
+    def fsync(self, fd: int) -> None: ...
+    def close(self, fd: int) -> None: ...
+    def unlink(self, path: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSummary:
+    """What a finished segment holds; sizes in bytes."""
+
+    path: str
+    table: int
+    first: int
+    count: int
+    present: int
+    file_bytes: int
+    decoded_bytes: int    # lengths of the present records
+    digest: Digest
+    frames: int
+    seal: int             # the footer's checksum: it stands for every byte of the file
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A group, packed and compressed."""
+
+    data: bytes
+    count: int
+    present: int
+    decoded_size: int
+    digest: Digest
+
+
+class SegmentWriter:
+    """Packs consecutive records of one table into a new file. Not for several threads at once.
+
+    With an ``executor``, groups are packed and compressed there, at most ``window`` at a time;
+    the file's bytes are the same without. A record must not change until ``finish``.
+    """
+
+    def __init__(self, path: str, *, table: int, first: int, codec: str, tier: str,
+                 group_size: int, chain_id: int, fs: Files, executor: Executor | None = None,
+                 window: int = 4) -> None:
+        if not 1 <= group_size <= layout.GROUP_SIZE_MAX:
+            raise KnobError(f"a group holds 1 to {layout.GROUP_SIZE_MAX} records, not {group_size}")
+        self._codec = get_codec(codec)
+        self._tier = parse_level(codec, tier)
+        self._path = path
+        self._group_size = group_size
+        self._fs = fs
+        self._executor = executor
+        self._window = window
+        header = layout.Header(table, self._codec.id, TIER_IDS[self._tier], group_size, first,
+                               chain_id)
+        self._header = header
+        self._header_bytes = header.pack()
+        self._identity = int.from_bytes(self._header_bytes[-8:], "little")
+        self._group: list[Record] = []
+        self._group_bytes = 0
+        self._flight: deque[Future[_Frame]] = deque()
+        self._queue: list[bytes] = [self._header_bytes]    # written in one call when it is large
+        self._queue_bytes = len(self._header_bytes)
+        self._index = bytearray()
+        self._offset = self._queue_bytes
+        self._count = self._present = self._content_bytes = self._frames = 0
+        self._added = 0
+        self._digest = Digest()
+        self._fd: int | None = fs.create(path)
+        self._sound = True
+
+    def add(self, record: Record) -> None:
+        """Take the record of the next number; None when it is absent.
+
+        Raises LimitError for a record above 1 GiB, with nothing taken, and OSError.
+        """
+        if not self._sound:
+            raise ClosedError(f"{self._path}: the segment was finished, or failed before")
+        size = 0 if record is None else len(record)
+        if size > layout.RECORD_BYTES_MAX:
+            raise LimitError(f"record {self._header.first + self._added} has {size} bytes; the "
+                             f"limit is {layout.RECORD_BYTES_MAX}")
+        if self._group and (self._group_bytes + GROUP_WIDTH_MAX + size > layout.GROUP_BYTES_MAX):
+            self._close_group()
+        if not self._group:
+            self._group_bytes = 1
+        self._group.append(record)
+        self._group_bytes += GROUP_WIDTH_MAX + size
+        self._added += 1
+        if len(self._group) == self._group_size:
+            self._close_group()
+
+    def finish(self) -> SegmentSummary:
+        """Write what is left and make the file durable; the folder's sync is the caller's."""
+        if not self._sound or not self._added or self._fd is None:
+            raise ClosedError(f"{self._path}: the segment has no records, was finished, or "
+                              "failed before")
+        if self._group:
+            self._close_group()
+        self._sound = False
+        while self._flight:
+            self._take(self._flight.popleft().result())
+        summary = self._write_tail()
+        self._fs.fsync(self._fd)
+        fd, self._fd = self._fd, None
+        self._fs.close(fd)
+        return summary
+
+    def abort(self) -> None:
+        """Give up: close and remove the file. Fine after ``finish`` failed, or twice."""
+        for future in self._flight:
+            future.cancel()
+        self._flight.clear()
+        self._sound = False
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            self._fs.close(fd)
+            self._fs.unlink(self._path)
+
+    def _close_group(self) -> None:
+        self._sound = False    # until this returns: a frame that was lost cannot be made up for
+        records, self._group = self._group, []
+        number = self._header.first + self._added - len(records)
+        if self._executor is None:
+            self._take(self._encode(records, number))
+        else:
+            while len(self._flight) >= self._window:
+                self._take(self._flight.popleft().result())
+            self._flight.append(self._executor.submit(self._encode, records, number))
+        self._sound = True
+
+    def _encode(self, records: list[Record], number: int) -> _Frame:
+        """Runs on any thread and touches nothing of the writer that changes."""
+        content = pack(records)
+        digest = Digest()
+        digest.add_all(number, records)
+        present = len(records) - records.count(None)
+        return _Frame(self._codec.compress(content, self._tier), len(records), present,
+                      len(content), digest)
+
+    def _take(self, frame: _Frame) -> None:
+        seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, self._frames)
+        self._index += layout.INDEX_ENTRY.pack(
+            self._offset, layout.checksum(frame.data, seed), self._count, frame.decoded_size)
+        self._append(frame.data)
+        self._frames += 1
+        self._count += frame.count
+        self._present += frame.present
+        self._content_bytes += frame.decoded_size
+        self._digest.merge(frame.digest)
+        if self._queue_bytes >= WRITE_BYTES:
+            self._flush()
+
+    def _append(self, data: bytes) -> None:
+        self._queue.append(data)
+        self._queue_bytes += len(data)
+        self._offset += len(data)
+
+    def _flush(self) -> None:
+        assert self._fd is not None
+        self._fs.write_parts(self._fd, self._queue)
+        self._queue = []
+        self._queue_bytes = 0
+
+    def _write_tail(self) -> SegmentSummary:
+        tail_offset = self._offset
+        self._append(bytes(layout.padding(tail_offset)))
+        self._index += layout.INDEX_ENTRY.pack(tail_offset, 0, self._count, 0)
+        sections = [self._section(layout.KIND_FRAMES, bytes(self._index)),
+                    self._section(layout.KIND_META, self._meta())]
+        directory = b"".join(section.pack() for section in sections)
+        directory_offset = self._offset
+        seed = layout.place_seed(self._identity, layout.KIND_DIRECTORY)
+        footer = layout.Footer(
+            len(sections), directory_offset + len(directory) + layout.FOOTER.size, tail_offset,
+            directory_offset, layout.checksum(directory, seed), self._identity).pack()
+        self._append(directory + footer)
+        self._flush()
+        return SegmentSummary(
+            self._path, self._header.table, self._header.first, self._count, self._present,
+            self._offset, self._digest.length, self._digest, self._frames,
+            int.from_bytes(footer[-8:], "little"))
+
+    def _meta(self) -> bytes:
+        lane = layout.Lane(self._codec.id, TIER_IDS[self._tier], self._group_size,
+                           self._content_bytes)
+        return layout.Meta(self._header_bytes, self._count, self._present, self._digest,
+                           (lane,)).pack()
+
+    def _section(self, kind: int, data: bytes) -> layout.Section:
+        """Append a section, aligned, and return its directory entry."""
+        section = layout.Section(
+            kind, 0, layout.SECTION_REQUIRED, self._offset, len(data),
+            layout.checksum(data, layout.place_seed(self._identity, kind)))
+        self._append(data)
+        self._append(bytes(layout.padding(len(data))))
+        return section
