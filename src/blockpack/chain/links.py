@@ -45,15 +45,19 @@ class Chain:
     def _check_parent(self, spans: BlockSpans) -> None:
         if not self._hash_links or self._head_header is None:
             return
-        if self._head_hash is None:
-            # Hashed when the next block comes: a header costs 2-3 us.
-            self._head_hash = keccak256(self._head_header)
-        if spans.parent_hash != self._head_hash:
+        have = self.head_hash()
+        if spans.parent_hash != have:
             raise ForkError(
                 f"block {spans.number} names the parent {spans.parent_hash.hex()}, the head has"
-                f" the hash {self._head_hash.hex()}: this is another fork (truncate first), or a"
-                " chain whose hashes are not keccak (create the store with links none)",
-                number=spans.number, have=self._head_hash, got=spans.parent_hash)
+                f" the hash {have.hex() if have else None}: this is another fork (truncate"
+                " first), or a chain whose hashes are not keccak (create the store with links"
+                " none)", number=spans.number, have=have, got=spans.parent_hash)
+
+    def head_hash(self) -> bytes | None:
+        """Keccak of the head's header; None when there is no head. Taken on demand: 2-3 us."""
+        if self._head_hash is None and self._head_header is not None:
+            self._head_hash = keccak256(self._head_header)
+        return self._head_hash
 
     def advance(self, spans: BlockSpans, header: Buffer) -> None:
         """The block was taken: it is the head now."""

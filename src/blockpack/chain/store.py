@@ -311,11 +311,11 @@ def standing(records: RecordStore) -> Chain:
                  chain_id=records.chain_id, hash_links=records.knobs.links == "hash")
 
 
-def create(path: str | os.PathLike[str], chain_id: int | None = None, compression: str = "s2",
+def create(path: str | os.PathLike[str], chain_id: int | None = None, *, compression: str = "s2",
            compression_level: int | str = 1, seal_compression_level: int | str = 6,
            block_group_size: int = 64, segment_blocks: int = 50_000,
            first_block: int | None = None, seal_dictionary: str = "none", seal_lag: int = 64,
-           segment_bytes: int = 8 << 30, links: str = "hash", *, cache_bytes: int | None = None,
+           segment_bytes: int = 8 << 30, links: str = "hash", cache_bytes: int | None = None,
            mmap: bool = True) -> BlockStore:
     """Make a store in a new or empty folder, and open it for writing.
 
