@@ -1,4 +1,8 @@
-/* See keccak.h. */
+/* Keccak-f[1600] written out, two rounds a turn.
+ *
+ * Why not a package: a 608-byte header costs 1.6 us here and 2.4 with tiny-keccak, 3.0 with
+ * safe-pysha3, 7.6 with pycryptodome (450, 330, 305, 290 MB/s on long input, measured side by
+ * side); those take a Python call a hash, and this hashes a batch in one, without the GIL. */
 #if defined(__GNUC__) && !defined(__clang__)
 /* At -O3 gcc packs pairs of lanes into vector registers, which halves the speed. */
 #pragma GCC optimize("no-tree-slp-vectorize")
@@ -13,6 +17,12 @@
 #define RATE 136
 #define RATE_LANES (RATE / 8)
 #define LANES 25
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE
+#endif
 
 static const uint64_t ROUND_CONSTANTS[24] = {
     UINT64_C(0x0000000000000001), UINT64_C(0x0000000000008082), UINT64_C(0x800000000000808a),
@@ -37,7 +47,8 @@ static const uint64_t ROUND_CONSTANTS[24] = {
     e[row + 3] = b3 ^ (~(b4) & b0);         \
     e[row + 4] = b4 ^ (~(b0) & b1)
 
-static inline void round_into(const uint64_t a[LANES], uint64_t e[LANES], uint64_t constant) {
+static inline ALWAYS_INLINE void round_into(const uint64_t a[LANES], uint64_t e[LANES],
+                                            uint64_t constant) {
     uint64_t c0 = COLUMN(a, 0), c1 = COLUMN(a, 1), c2 = COLUMN(a, 2);
     uint64_t c3 = COLUMN(a, 3), c4 = COLUMN(a, 4);
     uint64_t d0 = c4 ^ ROTATE(c1, 1), d1 = c0 ^ ROTATE(c2, 1), d2 = c1 ^ ROTATE(c3, 1);
@@ -67,7 +78,7 @@ static inline void round_into(const uint64_t a[LANES], uint64_t e[LANES], uint64
 }
 
 /* Two rounds a turn, from one copy of the state to the other and back: no lane is moved. */
-static void permute(uint64_t state[LANES]) {
+static inline ALWAYS_INLINE void permute_inline(uint64_t state[LANES]) {
     uint64_t a[LANES], e[LANES];
     memcpy(a, state, sizeof a);
     for (int round = 0; round < 24; round += 2) {
@@ -76,6 +87,27 @@ static void permute(uint64_t state[LANES]) {
     }
     memcpy(state, a, sizeof a);
 }
+
+static void permute_portable(uint64_t state[LANES]) {
+    permute_inline(state);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(BP_KECCAK_PORTABLE)
+/* The same code with three-operand rotate and and-not: a third faster than baseline x86-64. */
+__attribute__((target("bmi,bmi2"))) static void permute_bmi2(uint64_t state[LANES]) {
+    permute_inline(state);
+}
+
+static inline void permute(uint64_t state[LANES]) {
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) {
+        permute_bmi2(state);
+    } else {
+        permute_portable(state);
+    }
+}
+#else
+#define permute permute_portable
+#endif
 
 static void absorb(uint64_t state[LANES], const uint8_t block[RATE]) {
     for (int lane = 0; lane < RATE_LANES; lane++) {
