@@ -111,5 +111,5 @@ def _inflate_joined(streams: Sequence[memoryview], sizes: Sequence[int]) -> list
 
 
 def deflate(data: bytes | memoryview) -> bytes:
-    """One framed stream."""
-    return bytes(cramjam.snappy.compress(data))
+    """One framed stream; of nothing, the identifier alone."""
+    return bytes(cramjam.snappy.compress(data)) or IDENTIFIER
