@@ -13,7 +13,7 @@ from typing import Final
 
 Buffer = bytes | bytearray | memoryview
 
-# writev takes at most 1,024 buffers a call on Linux (IOV_MAX); 16 where POSIX's floor holds.
+# pwritev takes at most 1,024 buffers a call on Linux (IOV_MAX); 16 where POSIX's floor holds.
 _PARTS_MAX: Final = os.sysconf("SC_IOV_MAX") if "SC_IOV_MAX" in os.sysconf_names else 16
 
 
@@ -37,32 +37,26 @@ class FileSystem:
 
     def write(self, fd: int, data: Buffer) -> None:
         """Write all of ``data`` at the file position."""
-        self.write_parts(fd, (data,))
-
-    def write_parts(self, fd: int, parts: Sequence[Buffer]) -> None:
-        """Write all parts, one after the other, at the file position."""
-        for start in range(0, len(parts), _PARTS_MAX):
-            self._write_some(fd, parts[start:start + _PARTS_MAX])
-
-    def _write_some(self, fd: int, parts: Sequence[Buffer]) -> None:
-        size = sum(map(len, parts))
-        done = os.writev(fd, parts)
-        if done == size:
-            return
-        # A short write: a signal, a nearly full disk, or over 2 GiB at once.
-        rest = memoryview(b"".join(parts))[done:]
+        rest = memoryview(data).cast("B")
         while rest:
             rest = rest[os.write(fd, rest):]
 
     def pwrite(self, fd: int, data: Buffer, offset: int) -> None:
-        """Write all of ``data`` at ``offset``, whatever the file position."""
+        """Write all of ``data`` at ``offset``; the file position does not matter."""
         rest = memoryview(data).cast("B")
         while rest:
             done = os.pwrite(fd, rest, offset)
             rest, offset = rest[done:], offset + done
 
-    def seek(self, fd: int, offset: int) -> None:
-        os.lseek(fd, offset, os.SEEK_SET)
+    def pwrite_parts(self, fd: int, parts: Sequence[Buffer], offset: int) -> None:
+        """Write all parts, one after the other, from ``offset`` on."""
+        for start in range(0, len(parts), _PARTS_MAX):
+            some = parts[start:start + _PARTS_MAX]
+            size = sum(map(len, some))
+            done = os.pwritev(fd, some, offset)
+            if done < size:  # a signal, a nearly full disk, or over 2 GiB at once
+                self.pwrite(fd, memoryview(b"".join(some))[done:], offset + done)
+            offset += size
 
     def fsync(self, fd: int) -> None:
         """Make the file's bytes and size durable."""

@@ -1,0 +1,258 @@
+"""The manifest: a store's identity, knobs, segments and logs. Replacing it is the commit point.
+
+    {"checksum": "<16 hex digits>", "manifest": <value>}
+
+The checksum is XXH3-64 (seed 0) of the exact bytes of <value>; FORMAT.md, section Store, has the
+fields. Rows are short arrays: 1,000 segments of two tables parse in about 2 ms.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import xxhash
+
+from blockpack.errors import BlockpackError, CorruptError, UnsupportedVersionError
+from blockpack.store import names, tables
+from blockpack.store.fs import FileSystem
+from blockpack.store.knobs import Knobs
+
+VERSION: Final = 0
+NUMBER_MAX: Final = 2**64 - 1
+# A file above this is refused before it is read: a million segments stay below it.
+_BYTES_MAX: Final = 1 << 30
+
+# What link() says where there is nothing to link yet, or on file systems without hard links.
+_NO_LINKS: Final = (errno.ENOENT, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+
+_HEAD: Final = b'{"checksum":"'
+_MIDDLE: Final = b'","manifest":'
+_START: Final = len(_HEAD) + 16 + len(_MIDDLE)
+
+
+class TableFile(NamedTuple):
+    """One table's file of a sealed segment: bytes on disk, records present, footer checksum."""
+
+    table: int
+    file_bytes: int
+    present: int
+    seal: int
+
+
+class SegmentRow(NamedTuple):
+    """A sealed segment: ``count`` numbers from ``first`` in its files, ``visible`` of them ours."""
+
+    first: int
+    count: int
+    visible: int
+    generation: int
+    files: tuple[TableFile, ...]
+
+
+class LogRow(NamedTuple):
+    """An open log; ``count`` numbers of it are ours, None for whatever it has (the last log)."""
+
+    first: int
+    generation: int
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One state of a store. Never changed: a commit makes a new one (see ``next``)."""
+
+    store_id: str
+    knobs: Knobs
+    generation: int = 1
+    next_file: int = 1  # the generation that the next new file name gets
+    first: int | None = None
+    chain_id: int | None = None
+    chain_since: int | None = None  # None: given at creation, so valid from the first block on
+    segments: tuple[SegmentRow, ...] = ()
+    logs: tuple[LogRow, ...] = ()
+
+    def next(self, **changes: Any) -> Manifest:
+        """The manifest that follows this one."""
+        return replace(self, generation=self.generation + 1, **changes)
+
+    @property
+    def sealed_end(self) -> int | None:
+        """The number after the last sealed one; None when nothing is sealed."""
+        if not self.segments:
+            return None
+        last = self.segments[-1]
+        return last.first + last.visible
+
+    def paths(self, store: str) -> set[str]:
+        """Every data file that this manifest names, sidecars included."""
+        found = set()
+        for row in self.segments:
+            found.update(segment_path(store, row, file.table) for file in row.files)
+        for log in self.logs:
+            path = names.log(store, log.first, log.generation)
+            found.update((path, names.sidecar(path)))
+        return found
+
+
+def segment_path(store: str, row: SegmentRow, table: int) -> str:
+    return names.segment(store, table, row.first, row.first + row.count - 1, row.generation)
+
+
+# -- text ------------------------------------------------------------------------------------
+
+
+def render(manifest: Manifest) -> bytes:
+    """The exact bytes of a manifest file."""
+    value = {
+        "format": VERSION,
+        "store": manifest.store_id,
+        "generation": manifest.generation,
+        "next_file": manifest.next_file,
+        "knobs": manifest.knobs.to_dict(),
+        "chain": {"id": manifest.chain_id, "since": manifest.chain_since},
+        "first": manifest.first,
+        "segments": [[r.first, r.count, r.visible, r.generation,
+                      [[f.table, f.file_bytes, f.present, f"{f.seal:016x}"] for f in r.files]]
+                     for r in manifest.segments],
+        "logs": [list(row) for row in manifest.logs],
+    }
+    text = json.dumps(value, separators=(",", ":")).encode()
+    checksum = xxhash.xxh3_64_hexdigest(text).encode()
+    return b"".join((_HEAD, checksum, _MIDDLE, text, b"}\n"))
+
+
+def parse(data: bytes, path: str) -> Manifest:
+    """Read a manifest's bytes; CorruptError naming ``path``, UnsupportedVersionError."""
+    if not (data.startswith(_HEAD) and data[_START - len(_MIDDLE):_START] == _MIDDLE
+            and data.endswith(b"}\n")):
+        raise CorruptError("this is not a manifest", file=path, offset=0,
+                           expected=_HEAD.decode(), found=repr(data[:32]))
+    stored = data[len(_HEAD):len(_HEAD) + 16].decode("ascii", "replace")
+    found = xxhash.xxh3_64_hexdigest(memoryview(data)[_START:-2])
+    if stored != found:
+        raise CorruptError("the manifest's checksum does not match its text", file=path,
+                           offset=_START, expected=stored, found=found)
+    try:
+        return _from_value(json.loads(data[_START:-2]), path)
+    except BlockpackError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptError(f"the manifest's fields are not as specified: {error!r}",
+                           file=path, offset=_START) from error
+
+
+def _from_value(value: dict[str, Any], path: str) -> Manifest:
+    if value["format"] != VERSION:
+        raise UnsupportedVersionError(
+            f"{path}: written by store format {value['format']}, this version reads {VERSION}")
+    manifest = Manifest(
+        store_id=value["store"], knobs=Knobs.from_dict(value["knobs"]),
+        generation=value["generation"], next_file=value["next_file"], first=value["first"],
+        chain_id=value["chain"]["id"], chain_since=value["chain"]["since"],
+        segments=tuple([_segment(row) for row in value["segments"]]),
+        logs=tuple([LogRow(*row) for row in value["logs"]]),
+    )
+    _check(manifest, path)
+    return manifest
+
+
+def _segment(row: list[Any]) -> SegmentRow:
+    first, count, visible, generation, files = row
+    return SegmentRow(first, count, visible, generation, tuple(
+        [TableFile(table, size, present, int(seal, 16)) for table, size, present, seal in files]))
+
+
+def _check(manifest: Manifest, path: str) -> None:
+    """Segments and logs must follow each other without a gap, and names must be inside."""
+    expected = manifest.first
+    for row in manifest.segments:
+        if row.first != expected or not 0 < row.visible <= row.count:
+            raise CorruptError(f"segment {row[:4]} does not follow", file=path,
+                               expected=expected, found=row.first)
+        if any(file.table not in tables.NAMES for file in row.files):
+            raise UnsupportedVersionError(f"{path}: segment {row[:4]} has a table that this "
+                                          "version does not know")
+        expected = row.first + row.visible
+    for log in manifest.logs:
+        if expected is None or log.first > expected or (log.count is not None and log.count < 1):
+            raise CorruptError(f"log {log} does not follow", file=path,
+                               expected=expected, found=log.first)
+        if log.count is None and log is not manifest.logs[-1]:
+            raise CorruptError(f"log {log} has no count but is not the last", file=path)
+        expected = max(expected, log.first + (log.count or 0))
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def read(store: str) -> tuple[Manifest, bytes]:
+    """The store's manifest and its bytes. FileNotFoundError where there is none."""
+    path = os.path.join(store, names.MANIFEST)
+    with open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > _BYTES_MAX:
+            raise CorruptError("this file is too large for a manifest", file=path,
+                               expected=f"at most {_BYTES_MAX} bytes", found=size)
+        data = file.read()
+    try:
+        return parse(data, path), data
+    except CorruptError as error:
+        error.add_note(f"{names.MANIFEST_PREVIOUS} beside it holds the state before the last "
+                       "commit; copy it over by hand only if no truncate came since")
+        raise
+
+
+def commit(store: str, manifest: Manifest, fs: FileSystem) -> bytes:
+    """Replace the store's manifest atomically; returns its bytes.
+
+    When this raises a plain OSError nothing has changed and no temporary file is left.
+    Raises CommitUnknownError when the new one is in place but may not be durable.
+    """
+    data = render(manifest)
+    temporary = os.path.join(store, names.MANIFEST_TEMPORARY)
+    try:
+        _write_new(temporary, data, fs)
+        _keep_previous(store, fs)
+        fs.replace(temporary, os.path.join(store, names.MANIFEST))
+    except BaseException:
+        with contextlib.suppress(OSError):
+            fs.unlink(temporary)
+        raise
+    try:
+        fs.fsync_dir(store)
+    except OSError as error:
+        raise CommitUnknownError(error) from error
+    return data
+
+
+class CommitUnknownError(OSError):
+    """The folder's fsync failed after the rename: no one can tell which manifest a crash keeps."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(cause.errno, cause.strerror, cause.filename)
+
+
+def _write_new(path: str, data: bytes, fs: FileSystem) -> None:
+    fs.unlink(path)
+    fd = fs.create(path)
+    try:
+        fs.write(fd, data)
+        fs.fsync(fd)
+    finally:
+        fs.close(fd)
+
+
+def _keep_previous(store: str, fs: FileSystem) -> None:
+    """Give the present manifest a second name; where links do not work, none is kept."""
+    previous = os.path.join(store, names.MANIFEST_PREVIOUS)
+    fs.unlink(previous)
+    try:
+        fs.link(os.path.join(store, names.MANIFEST), previous)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise

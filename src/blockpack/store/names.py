@@ -1,0 +1,44 @@
+"""Names of the files in a store's folder.
+
+Every name carries a generation and is never used for two contents, so that a reader without a
+lock either finds the file that its manifest means or none at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+from blockpack.store import tables
+
+MANIFEST: Final = "manifest.json"
+MANIFEST_PREVIOUS: Final = "manifest.previous.json"
+MANIFEST_TEMPORARY: Final = "manifest.json.tmp"
+LOCK: Final = "lock"
+OPEN: Final = "open"
+SEALED: Final = "sealed"
+
+_GENERATION: Final = re.compile(r"\.g(\d{4,})\.")
+
+
+def log(store: str, first: int, generation: int) -> str:
+    """Path of an open log."""
+    return os.path.join(store, OPEN, f"{first:09d}.g{generation:04d}.log")
+
+
+def sidecar(log_path: str) -> str:
+    """Path of a log's index sidecar."""
+    return log_path.removesuffix(".log") + ".idx"
+
+
+def segment(store: str, table: int, first: int, last: int, generation: int) -> str:
+    """Path of a sealed segment's file for one table."""
+    name = f"{tables.NAMES[table]}-{first:09d}-{last:09d}.g{generation:04d}.seg"
+    return os.path.join(store, SEALED, name)
+
+
+def generation_of(name: str) -> int:
+    """The generation in a file name, 0 when it has none."""
+    match = _GENERATION.search(name)
+    return int(match.group(1)) if match else 0
