@@ -41,6 +41,15 @@ class FileSystem:
         while rest:
             rest = rest[os.write(fd, rest):]
 
+    def write_parts(self, fd: int, parts: Sequence[Buffer]) -> None:
+        """Write all parts, one after the other, at the file position."""
+        for start in range(0, len(parts), _PARTS_MAX):
+            some = parts[start:start + _PARTS_MAX]
+            size = sum(map(len, some))
+            done = os.writev(fd, some)
+            if done < size:  # a signal, a nearly full disk, or over 2 GiB at once
+                self.write(fd, memoryview(b"".join(some))[done:])
+
     def pwrite(self, fd: int, data: Buffer, offset: int) -> None:
         """Write all of ``data`` at ``offset``; the file position does not matter."""
         rest = memoryview(data).cast("B")
@@ -54,7 +63,7 @@ class FileSystem:
             some = parts[start:start + _PARTS_MAX]
             size = sum(map(len, some))
             done = os.pwritev(fd, some, offset)
-            if done < size:  # a signal, a nearly full disk, or over 2 GiB at once
+            if done < size:
                 self.pwrite(fd, memoryview(b"".join(some))[done:], offset + done)
             offset += size
 

@@ -51,21 +51,28 @@ class RecordHeader(NamedTuple):
     checksum: int
 
 
-def log_id(store_id: str, generation: int) -> int:
-    """Seed of every checksum in a log: a record of another log or store never passes."""
-    return xxh64(bytes.fromhex(store_id), generation)
+class LogIdentity(NamedTuple):
+    """Which log: of which store, from which number on, in which file generation."""
+
+    store_id: str
+    first: int
+    generation: int
+
+    @property
+    def seed(self) -> int:
+        """Seed of every checksum in the log: a record of another log or store never passes."""
+        return xxh64(bytes.fromhex(self.store_id), self.generation)
 
 
-def pack_file_header(magic: bytes, store_id: str, first: int, generation: int) -> bytes:
-    start = FILE_HEADER.pack(magic, VERSION, tables.COUNT, first, generation,
-                             bytes.fromhex(store_id), log_id(store_id, generation))
+def pack_file_header(magic: bytes, identity: LogIdentity) -> bytes:
+    start = FILE_HEADER.pack(magic, VERSION, tables.COUNT, identity.first, identity.generation,
+                             bytes.fromhex(identity.store_id), identity.seed)
     return start + U64.pack(xxh64(start))
 
 
-def check_file_header(data: bytes, magic: bytes, store_id: str, first: int, generation: int,
-                      path: str) -> None:
+def check_file_header(data: bytes, magic: bytes, identity: LogIdentity, path: str) -> None:
     """CorruptError unless the first bytes of a log or sidecar are the ones it must have."""
-    wanted = pack_file_header(magic, store_id, first, generation)
+    wanted = pack_file_header(magic, identity)
     if data[:FILE_HEADER_SIZE] == wanted:
         return
     if len(data) >= FILE_HEADER_SIZE and data[:8] == magic:

@@ -21,7 +21,7 @@ import numpy as np
 from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.store import logformat, tables
 from blockpack.store.fs import FileSystem
-from blockpack.store.logformat import SIDECAR_MAGIC, U64, xxh64
+from blockpack.store.logformat import SIDECAR_MAGIC, U64, LogIdentity, xxh64
 
 ENTRY: Final = struct.Struct("<QII")
 ROW: Final = struct.Struct("<" + "QII" * tables.COUNT)
@@ -70,7 +70,7 @@ class Checkpoint:
     size: int = 0  # 0: no usable sidecar, write a new one
 
 
-def load(path: str, store_id: str, first: int, generation: int) -> Checkpoint:
+def load(path: str, identity: LogIdentity) -> Checkpoint:
     """Read a sidecar as far as it is valid; never raises for what is wrong with its bytes."""
     found = Checkpoint()
     try:
@@ -80,12 +80,11 @@ def load(path: str, store_id: str, first: int, generation: int) -> Checkpoint:
         return found
     try:
         logformat.check_file_header(bytes(data[:logformat.FILE_HEADER_SIZE]), SIDECAR_MAGIC,
-                                    store_id, first, generation, path)
+                                    identity, path)
     except (CorruptError, UnsupportedVersionError):
         return found
     found.size = logformat.FILE_HEADER_SIZE
-    seed = logformat.log_id(store_id, generation)
-    while _load_chunk(found, data, seed):
+    while _load_chunk(found, data, identity.seed):
         pass
     return found
 

@@ -19,6 +19,7 @@ from blockpack.store.logformat import (
     LAST,
     LOG_MAGIC,
     RECORD_SIZE,
+    LogIdentity,
     RecordHeader,
     xxh64,
 )
@@ -107,13 +108,12 @@ class Scan:
         rows.count = count
 
 
-def open_log(path: str, fd: int, store_id: str, first: int,
-             generation: int) -> tuple[LogFile, logindex.Checkpoint]:
+def open_log(path: str, fd: int, identity: LogIdentity) -> tuple[LogFile, logindex.Checkpoint]:
     """Check a log's header and load its sidecar's rows; takes over ``fd``, also when it raises."""
-    log = LogFile(path, fd, store_id, first, generation, Rows())
+    log = LogFile(path, fd, identity, Rows())
     header = os.pread(fd, FILE_HEADER_SIZE, 0)
-    logformat.check_file_header(header, LOG_MAGIC, store_id, first, generation, path)
-    checkpoint = logindex.load(names.sidecar(path), store_id, first, generation)
+    logformat.check_file_header(header, LOG_MAGIC, identity, path)
+    checkpoint = logindex.load(names.sidecar(path), identity)
     size = os.fstat(fd).st_size
     if checkpoint.durable > size:
         raise CorruptError("the log is shorter than what was made durable", file=path, offset=size,

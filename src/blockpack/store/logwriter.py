@@ -6,6 +6,7 @@ The hot path of an import. Per number: one compression and two checksums a recor
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -22,6 +23,7 @@ from blockpack.store.logformat import (
     RECORD_SIZE,
     SIDECAR_MAGIC,
     U64,
+    LogIdentity,
     xxh64,
 )
 from blockpack.store.logindex import ROW, Checkpoint, Rows, Sidecar
@@ -40,8 +42,8 @@ class LogWriter:
     ``poison(error)`` is called when the file may no longer be what memory says it is.
     """
 
-    def __init__(self, log: LogFile, fs: FileSystem, sidecar: Sidecar, end: int, durable: int,
-                 poison: Poison) -> None:
+    def __init__(self, log: LogFile, fs: FileSystem, sidecar: Sidecar, poison: Poison, *,
+                 end: int, durable: int) -> None:
         self.log = log
         self._fs = fs
         self._sidecar = sidecar
@@ -170,31 +172,36 @@ class LogWriter:
                            force=True)
         self._sidecar.close()
 
+    def forked(self) -> None:
+        """In a forked child: close the copies of the descriptors."""
+        self._sidecar.close()
+        self.log.close()
 
-def create_log(store: str, store_id: str, first: int, generation: int,
-               fs: FileSystem, poison: Poison) -> LogWriter:
+
+def create_log(store: str, identity: LogIdentity, fs: FileSystem, poison: Poison) -> LogWriter:
     """Make a new, empty, durable log; the caller commits a manifest that names it."""
-    path = names.log(store, first, generation)
+    path = names.log(store, identity.first, identity.generation)
     fd = fs.create(path)
     try:
-        fs.pwrite(fd, logformat.pack_file_header(LOG_MAGIC, store_id, first, generation), 0)
+        fs.pwrite(fd, logformat.pack_file_header(LOG_MAGIC, identity), 0)
         fs.fsync(fd)
     except BaseException:
         fs.close(fd)
         fs.unlink(path)
         raise
-    log = LogFile(path, fd, store_id, first, generation, Rows())
-    return LogWriter(log, fs, _sidecar(log, store_id, fs, Checkpoint()), FILE_HEADER_SIZE,
-                     FILE_HEADER_SIZE, poison)
+    log = LogFile(path, fd, identity, Rows())
+    return LogWriter(log, fs, _sidecar(log, fs, Checkpoint()), poison,
+                     end=FILE_HEADER_SIZE, durable=FILE_HEADER_SIZE)
 
 
-def resume_log(log: LogFile, store_id: str, checkpoint: Checkpoint, end: int, durable: int,
-               fs: FileSystem, poison: Poison) -> LogWriter:
+def resume_log(log: LogFile, checkpoint: Checkpoint, fs: FileSystem, poison: Poison, *,
+               end: int, durable: int) -> LogWriter:
     """Go on writing a recovered log after ``end``; what lies behind is cut off."""
-    fs.truncate(log.fd, end)
-    return LogWriter(log, fs, _sidecar(log, store_id, fs, checkpoint), end, durable, poison)
+    if os.fstat(log.fd).st_size != end:
+        fs.truncate(log.fd, end)
+    return LogWriter(log, fs, _sidecar(log, fs, checkpoint), poison, end=end, durable=durable)
 
 
-def _sidecar(log: LogFile, store_id: str, fs: FileSystem, checkpoint: Checkpoint) -> Sidecar:
-    header = logformat.pack_file_header(SIDECAR_MAGIC, store_id, log.first, log.generation)
+def _sidecar(log: LogFile, fs: FileSystem, checkpoint: Checkpoint) -> Sidecar:
+    header = logformat.pack_file_header(SIDECAR_MAGIC, log.identity)
     return Sidecar(names.sidecar(log.path), fs, header, checkpoint)

@@ -99,6 +99,21 @@ class Manifest:
         return found
 
 
+def with_logs(manifest: Manifest, logs: tuple[LogRow, ...], next_file: int) -> Manifest:
+    return replace(manifest, logs=logs, next_file=next_file)
+
+
+def without_chain(manifest: Manifest) -> Manifest:
+    """Forget a chain id that was learnt from a number which is no longer there."""
+    return replace(manifest, chain_id=None, chain_since=None)
+
+
+def cut_segments(manifest: Manifest, last: int) -> tuple[SegmentRow, ...]:
+    """The segments with nothing visible after number ``last``."""
+    return tuple(row._replace(visible=min(row.visible, last + 1 - row.first))
+                 for row in manifest.segments if row.first <= last)
+
+
 def segment_path(store: str, row: SegmentRow, table: int) -> str:
     return names.segment(store, table, row.first, row.first + row.count - 1, row.generation)
 

@@ -38,6 +38,12 @@ def segment(store: str, table: int, first: int, last: int, generation: int) -> s
     return os.path.join(store, SEALED, name)
 
 
+def segment_temporary(store: str, table: int, first: int, generation: int) -> str:
+    """Path of a segment file while it is written: its last number is not known yet."""
+    name = f"{tables.NAMES[table]}-{first:09d}.g{generation:04d}.seg.tmp"
+    return os.path.join(store, SEALED, name)
+
+
 def generation_of(name: str) -> int:
     """The generation in a file name, 0 when it has none."""
     match = _GENERATION.search(name)

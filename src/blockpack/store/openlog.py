@@ -15,6 +15,7 @@ from blockpack.segment import codecs
 from blockpack.store import logformat, tables
 from blockpack.store.logformat import (
     RECORD_SIZE,
+    LogIdentity,
     RecordHeader,
     xxh64,
 )
@@ -27,13 +28,12 @@ STRETCH_BYTES: Final = 2 << 20
 class LogFile:
     """One open log. ``count`` numbers from ``first`` are visible in it."""
 
-    def __init__(self, path: str, fd: int, store_id: str, first: int, generation: int,
-                 rows: Rows) -> None:
+    def __init__(self, path: str, fd: int, identity: LogIdentity, rows: Rows) -> None:
         self.path = path
         self.fd = fd
-        self.first = first
-        self.generation = generation
-        self.seed = logformat.log_id(store_id, generation)
+        self.identity = identity
+        self.first = identity.first
+        self.seed = identity.seed
         self.rows = rows
         self.pending: dict[int, tuple[int, bytes]] = {}  # file offset -> codec, payload
 
@@ -118,8 +118,12 @@ def check_payload(payload: memoryview | bytes, header: RecordHeader, seed: int, 
 
 def decode(codec: int, payload: memoryview | bytes, decoded: int, path: str, offset: int) -> bytes:
     """Decompress one record's payload; errors name the log and the record's offset."""
+    found = codecs.codec_of_id(codec)
+    if found is None:
+        raise CorruptError("log record names an unknown codec", file=path, offset=offset,
+                           found=codec)
     try:
-        return codecs.get_codec_by_id(codec).decompress(payload, decoded)
+        return found.decompress(payload, decoded)
     except CorruptError as error:
         raise CorruptError(f"log record does not decompress: {error}", file=path,
                            offset=offset) from error

@@ -1,0 +1,126 @@
+"""Packing consecutive numbers into one sealed segment: a file per table, read back before use."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+from blockpack._native.counters import Counters
+from blockpack.errors import CorruptError
+from blockpack.segment.codecs import parse_level
+from blockpack.segment.digest import Digest
+from blockpack.segment.reader import SegmentReader
+from blockpack.segment.writer import SegmentSummary, SegmentWriter
+from blockpack.store import names
+from blockpack.store.fs import FileSystem
+from blockpack.store.knobs import Knobs
+from blockpack.store.manifest import SegmentRow, TableFile
+
+Check = Callable[[], None]
+
+
+class Recipe(NamedTuple):
+    """Everything but the records that decides a segment's bytes, and where it goes."""
+
+    store: str
+    first: int
+    generation: int
+    chain_id: int  # 0: not known by the segment's last number
+    knobs: Knobs
+
+
+class Packer:
+    """Writes one segment. add() in number order, then finish() or abort().
+
+    Files have a temporary last number in their name until finish() knows it; none of them counts
+    before a manifest names it.
+    """
+
+    def __init__(self, recipe: Recipe, fs: FileSystem, executor: Executor | None = None,
+                 window: int = 4) -> None:
+        self.recipe = recipe
+        self.count = 0
+        self._fs = fs
+        self._executor = executor
+        self._window = window
+        self._tier = parse_level(recipe.knobs.compression, recipe.knobs.seal_compression_level)
+        self._writers: dict[int, SegmentWriter] = {}
+        self._paths: list[str] = []
+
+    def add(self, records: Mapping[int, bytes]) -> None:
+        """Take the records of the next number. They must not change until finish()."""
+        for table in records:
+            if table not in self._writers:
+                self._open(table)
+        for table, writer in self._writers.items():
+            writer.add(records.get(table))
+        self.count += 1
+
+    def _open(self, table: int) -> None:
+        """Start a table at the first number that has it; the ones before get absent records."""
+        recipe = self.recipe
+        path = names.segment_temporary(recipe.store, table, recipe.first, recipe.generation)
+        writer = SegmentWriter(
+            path, table=table, first=recipe.first, codec=recipe.knobs.compression,
+            tier=self._tier, group_size=recipe.knobs.block_group_size, chain_id=recipe.chain_id,
+            fs=self._fs, executor=self._executor, window=self._window)
+        self._writers[table] = writer
+        for _ in range(self.count):
+            writer.add(None)
+
+    def finish(self, check: Check = lambda: None) -> SegmentRow:
+        """Make the files durable under their names, decode them again, return the manifest row.
+
+        ``check()`` is called once a group and may raise to give up. CorruptError when what is
+        read back is not what was added. Whatever it raises, abort() then removes the files.
+        """
+        summaries = [self._writers[table].finish() for table in sorted(self._writers)]
+        recipe = self.recipe
+        last = recipe.first + self.count - 1
+        for summary in summaries:
+            path = names.segment(recipe.store, summary.table, recipe.first, last,
+                                 recipe.generation)
+            self._fs.replace(summary.path, path)
+            self._paths.append(path)
+        self._fs.fsync_dir(os.path.join(recipe.store, names.SEALED))
+        for summary, path in zip(summaries, self._paths, strict=True):
+            read_back(path, summary, check)
+        files = tuple(TableFile(s.table, s.file_bytes, s.present, s.seal) for s in summaries)
+        return SegmentRow(recipe.first, self.count, self.count, recipe.generation, files)
+
+    def abort(self) -> None:
+        """Remove every file that this made; errors of the removal are left to recovery."""
+        for table, writer in self._writers.items():
+            with contextlib.suppress(OSError):
+                writer.abort()
+            with contextlib.suppress(OSError):
+                self._fs.unlink(names.segment_temporary(
+                    self.recipe.store, table, self.recipe.first, self.recipe.generation))
+        for path in self._paths:
+            with contextlib.suppress(OSError):
+                self._fs.unlink(path)
+
+
+def read_back(path: str, summary: SegmentSummary, check: Check) -> None:
+    """Decode a segment file and compare it with what went in; CorruptError when it differs."""
+    reader = SegmentReader(path, counters=Counters(), cache=None, mmap=True, expect=summary.seal)
+    try:
+        found = segment_digest(reader, summary.first, summary.first + summary.count, check)
+    finally:
+        reader.close()
+    if found != summary.digest:
+        raise CorruptError("the sealed file does not hold what was sealed", file=path,
+                           expected=bytes(summary.digest).hex(), found=bytes(found).hex())
+
+
+def segment_digest(reader: SegmentReader, start: int, stop: int,
+                   check: Check = lambda: None) -> Digest:
+    """Digest of the records start..stop of a segment, by decoding them."""
+    digest = Digest()
+    for first, group, low, high in reader.groups(start, stop):
+        check()
+        digest.add_all(first + low, map(group.view, range(low, high)))
+    return digest

@@ -1,0 +1,398 @@
+"""The writing side of a store: append, sync, seal, truncate, and the commits behind them.
+
+Everything here runs with ``changed`` (a condition on one lock) held; the sealer's thread takes it
+to fetch a job and to publish a segment. Readers never take it: each commit sets a new ``state``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from blockpack.errors import ChainMismatchError, ClosedError, SequenceError
+from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
+from blockpack.store import manifest as manifests
+from blockpack.store import names, tables
+from blockpack.store.fs import FileSystem
+from blockpack.store.knobs import Knobs
+from blockpack.store.lock import WriterLock
+from blockpack.store.logformat import LogIdentity
+from blockpack.store.logwriter import LogWriter, create_log
+from blockpack.store.manifest import LogRow, Manifest, SegmentRow
+from blockpack.store.packing import Recipe
+from blockpack.store.sealer import Sealer, SealJob
+from blockpack.store.state import LogView, ReaderPool, State
+
+if TYPE_CHECKING:
+    from blockpack._native.counters import Counters
+
+BACKLOG_MAX: Final = 2  # full segments past the lag that may wait; append waits beyond
+NUMBER_LAST: Final = 2**64 - 2  # so that head + 1 still is a number
+
+
+class Writer:
+    """The one writer of a store; made by recovery.open_writer, which has the lock."""
+
+    def __init__(self, path: str, fs: FileSystem, lock: WriterLock, state: State,
+                 pool: ReaderPool, *, counters: Counters, tail: LogWriter | None) -> None:
+        self.path = path
+        self.fs = fs
+        self.state = state
+        self.pool = pool
+        self.changed = threading.Condition(threading.RLock())
+        self.closed: str | None = None  # why, once it is
+        self._lock = lock
+        self._counters = counters
+        self._tail = tail
+        self._poison: BaseException | None = None
+        self._next_file = state.manifest.next_file
+        self._spans: deque[tuple[int, int]] = deque()  # closed, not sealed yet
+        self._span_first = self._span_bytes = 0
+        self._forced = -1  # seal up to here whatever the lag
+        self.direct = False  # a direct writer has the head
+        self._sealer = Sealer(self.changed, fs, self._take_job, self._publish, self.derive_spans)
+        self._use_knobs(state.manifest.knobs)
+        self.derive_spans()
+
+    def _use_knobs(self, knobs: Knobs) -> None:
+        self._knobs = knobs
+        self._codec = get_codec(knobs.compression)
+        self._tier = parse_level(knobs.compression, knobs.compression_level)
+        self._tier_id = TIER_IDS[self._tier]
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.state.manifest
+
+    # -- checks ------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise what stops every write: closed, poisoned, or a seal that failed unreported."""
+        if self.closed:
+            raise ClosedError(f"{self.path}: {self.closed}")
+        if self._poison is not None:
+            raise ClosedError(f"{self.path}: the writer stopped after a failed fsync; what the "
+                              "disk has is unknown: close and open the store again to recover"
+                              ) from self._poison
+        error = self._sealer.take_error()
+        if error is not None:
+            self._wake()
+            raise error
+
+    def _on_poison(self, error: BaseException) -> None:
+        self._poison = self._poison or error
+
+    # -- append ------------------------------------------------------------------------------
+
+    def append(self, number: int, records: Mapping[int, bytes]) -> None:
+        with self.changed:
+            self.check()
+            self._check_next(number, records)
+            if len(self._spans) > BACKLOG_MAX:
+                self._wait_for_room()
+            tail = self._tail or self._start_log(number)
+            try:
+                self._span_bytes += tail.add(number, records, self._codec, self._tier,
+                                             self._tier_id)
+                if self.is_border(number):
+                    self._close_span(number)
+            except BaseException:
+                self.derive_spans()  # the log may have been rolled back
+                raise
+            if self._spans and number - self._knobs.seal_lag >= self._spans[0][1]:
+                self._sealer.start()
+
+    def _check_next(self, number: int, records: Mapping[int, bytes]) -> None:
+        if self.direct:
+            raise ClosedError(f"{self.path}: a direct writer is at work; append through it")
+        end = self.state.end
+        if number != end and (end is not None or not 0 <= number <= NUMBER_LAST):
+            have = None if end is None or end == self.manifest.first else end - 1
+            raise SequenceError(f"number {number} does not follow: the store's head is {have}, "
+                                f"the next is {end}", have=have, want=end)
+        if not records or not tables.NAMES.keys() >= records.keys():
+            raise ValueError(f"records of {number} must be of the tables {tables.NAMES}")
+
+    def is_border(self, number: int) -> bool:
+        """Whether a segment closes after ``number``, whose records are counted already."""
+        return ((number + 1) % self._knobs.segment_blocks == 0
+                or self._span_bytes >= self._knobs.segment_bytes)
+
+    def _start_log(self, number: int) -> LogWriter:
+        """Make the log that ``number`` goes to, and commit it."""
+        generation = self.new_file()
+        identity = LogIdentity(self.manifest.store_id, number, generation)
+        tail = create_log(self.path, identity, self.fs, self._on_poison)
+        try:
+            self.fs.fsync_dir(os.path.join(self.path, names.OPEN))
+            views = (*self._pinned_logs(), LogView(tail.log, None))
+            first = number if self.manifest.first is None else self.manifest.first
+            self.commit(self.manifest.next(first=first), views)
+        except BaseException:
+            self.fs.unlink(tail.log.path)
+            raise
+        self._tail = tail
+        if not self._spans and self._span_bytes == 0:
+            self._span_first = number
+        return tail
+
+    def _pinned_logs(self) -> tuple[LogView, ...]:
+        """The logs, the last one no longer growing; empty ones are left out."""
+        return tuple(LogView(view.log, view.end - view.log.first) for view in self.state.logs
+                     if view.end > view.log.first)
+
+    def _close_span(self, number: int) -> None:
+        """The span ends with ``number``: make its log durable and let the sealer have it."""
+        assert self._tail is not None
+        self._tail.sync()
+        self._tail.finish()
+        self._tail = None
+        self._spans.append((self._span_first, number))
+        self._span_first, self._span_bytes = number + 1, 0
+
+    def _wait_for_room(self) -> None:
+        """Wait while more than BACKLOG_MAX closed spans are past the lag."""
+        if not self._backlog_full():
+            return
+        started = time.perf_counter_ns()
+        try:
+            while self._backlog_full():
+                self._sealer.start()
+                self.changed.wait(1.0)
+                self.check()
+        finally:
+            self._counters.waited(time.perf_counter_ns() - started)
+
+    def _backlog_full(self) -> bool:
+        end = self.state.end or 0
+        past = sum(1 for _, last in self._spans if last + self._knobs.seal_lag < end)
+        return past > BACKLOG_MAX
+
+    def derive_spans(self) -> None:
+        """Find the closed spans and the running one from the records that are not sealed."""
+        self._spans.clear()
+        self._span_bytes = 0
+        end = self.state.end
+        start = self._span_first = max(self.state.sealed_end, self.manifest.first or 0)
+        if end is None:
+            return
+        for log, low, high in self.state.log_parts(start, end):
+            sizes = log.rows.decoded_bytes(low - log.first, high - log.first)
+            for number, size in enumerate(sizes.tolist(), low):
+                self._span_bytes += size
+                if self.is_border(number):
+                    self._spans.append((self._span_first, number))
+                    self._span_first, self._span_bytes = number + 1, 0
+
+    @property
+    def at_border(self) -> bool:
+        """Whether the next number starts a segment."""
+        return self.state.end in (None, self._span_first)
+
+    # -- durability --------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        with self.changed:
+            self.check()
+            self._sync()
+
+    def _sync(self) -> None:
+        if self._tail is not None:
+            try:
+                self._tail.sync()
+            except BaseException:
+                self.derive_spans()
+                raise
+
+    def new_file(self) -> int:
+        """A file generation that no name has had."""
+        self._next_file += 1
+        return self._next_file - 1
+
+    def commit(self, manifest: Manifest, views: tuple[LogView, ...]) -> None:
+        """Publish a manifest with these logs, and make it the state.
+
+        OSError: nothing has changed. When the outcome is unknown the writer is poisoned and goes
+        on with what the folder shows.
+        """
+        rows = tuple(LogRow(v.log.first, v.log.identity.generation, v.count) for v in views)
+        manifest = manifests.with_logs(manifest, rows, self._next_file)
+        try:
+            manifests.commit(self.path, manifest, self.fs)
+        except manifests.CommitUnknownError as error:
+            self._on_poison(error)
+        self.state = State(manifest, views, self.pool)
+
+    def _remove(self, paths: list[str]) -> None:
+        """Remove files that no manifest names any more; what cannot be is an orphan for later."""
+        if self._poison is not None:
+            return
+        for path in paths:
+            try:
+                self.fs.unlink(path)
+            except OSError:
+                continue
+
+    # -- sealing -----------------------------------------------------------------------------
+
+    def seal(self) -> None:
+        with self.changed:
+            self.check()
+            self._sync()
+            end = self.state.end
+            if end is None or end <= max(self.state.sealed_end, self.manifest.first or 0):
+                return
+            if end > self._span_first:
+                self._spans.append((self._span_first, end - 1))
+                self._span_first, self._span_bytes = end, 0
+            self._forced = end - 1
+            self._wait_sealed(end)
+
+    def _wait_sealed(self, end: int) -> None:
+        """Wait until everything below ``end`` is sealed; raise what stops it."""
+        while self.state.sealed_end < end:
+            self._sealer.start()
+            self.changed.wait()
+            self.check()
+
+    def _take_job(self) -> SealJob | None:
+        """The next span that may be sealed, as a job for the sealer."""
+        if not self._spans or self._poison is not None or self.closed:
+            return None
+        first, last = self._spans[0]
+        end = self.state.end or 0
+        if last > self._forced and last + self._knobs.seal_lag >= end:
+            return None
+        recipe = Recipe(self.path, first, self.new_file(), self.chain_at(last), self._knobs)
+        return SealJob(recipe, last, tuple(self.state.log_parts(first, last + 1)))
+
+    def chain_at(self, last: int) -> int:
+        """The chain id that a segment ending with ``last`` carries, 0 when not known by then."""
+        since = self.manifest.chain_since
+        known = self.manifest.chain_id is not None and (since is None or since <= last)
+        return (self.manifest.chain_id or 0) if known else 0
+
+    def _publish(self, job: SealJob, row: SegmentRow) -> None:
+        """Commit a sealed segment, then remove the logs that it replaces."""
+        self.check_poison()
+        stop = job.last + 1
+        kept = tuple(view for view in self.state.logs if view.end > stop)
+        dropped = [view.log for view in self.state.logs if view.end <= stop]
+        manifest = self.manifest.next(segments=(*self.manifest.segments, row))
+        self.commit(manifest, kept)
+        self._spans.popleft()
+        if self._tail is not None and self._tail.log in dropped:
+            self._tail.finish()
+            self._tail = None
+        self._remove([path for log in dropped for path in (log.path, names.sidecar(log.path))])
+
+    def check_poison(self) -> None:
+        if self._poison is not None:
+            raise ClosedError(f"{self.path}: the writer stopped") from self._poison
+
+    def publish_direct(self, row: SegmentRow) -> None:
+        """Commit a segment that was packed without a log."""
+        with self.changed:
+            self.check()
+            first = row.first if self.manifest.first is None else self.manifest.first
+            self.commit(self.manifest.next(
+                first=first, segments=(*self.manifest.segments, row)), ())
+            self.derive_spans()
+
+    def _wake(self) -> None:
+        if self._spans and not self.closed:
+            self._sealer.start()
+
+    # -- truncate, chain, close --------------------------------------------------------------
+
+    def truncate(self, last: int) -> None:
+        with self.changed:
+            self.check()
+            end, first = self.state.end, self.manifest.first
+            if end is None or first is None or last >= end - 1:
+                return
+            if last < first - 1:
+                raise ValueError(f"cannot cut after {last}: the store starts at {first}")
+            self._sealer.stop()
+            self._sync()
+            self._cut(last)
+            self._wake()
+            self.check()
+
+    def _cut(self, last: int) -> None:
+        old = self.state
+        segments = manifests.cut_segments(self.manifest, last)
+        views = tuple(LogView(v.log, min(v.end, last + 1) - v.log.first)
+                      for v in old.logs if v.log.first <= last and v.end > v.log.first)
+        manifest = self.manifest.next(segments=segments)
+        if manifest.chain_since is not None and manifest.chain_since > last:
+            manifest = manifests.without_chain(manifest)
+        self.commit(manifest, views)
+        if self._tail is not None:
+            self._tail.finish()
+            self._tail = None
+        self._forced = -1
+        self.derive_spans()
+        for row in old.manifest.segments[len(segments):]:
+            self.pool.forget(row)
+        self._remove(sorted(old.manifest.paths(self.path) - self.manifest.paths(self.path)))
+
+    def set_chain(self, chain_id: int, since: int) -> None:
+        with self.changed:
+            self.check()
+            have = self.manifest.chain_id
+            if have is not None:
+                if have != chain_id:
+                    raise ChainMismatchError(f"{self.path} holds chain {have}, not {chain_id}",
+                                             have=have, got=chain_id)
+                return
+            self.commit(self.manifest.next(chain_id=chain_id, chain_since=since),
+                        self.state.logs)
+            self.check()
+
+    def close(self, wait: bool) -> None:
+        """Sync, wait for or abandon the sealer, let go; the first error is raised at the end."""
+        with self.changed:
+            if self.closed:
+                return
+            try:
+                if self._poison is None:
+                    self.check()
+                    self._sync()
+                    while wait and self._sealer_has_work():
+                        self.changed.wait()
+                    self.check()
+            finally:
+                self._sealer.stop()
+                self._let_go()
+
+    def _sealer_has_work(self) -> bool:
+        end = self.state.end or 0
+        if self._poison is not None or self._sealer.error is not None or not self._spans:
+            return False
+        if self._spans[0][1] > self._forced and self._spans[0][1] + self._knobs.seal_lag >= end:
+            return self._sealer.running
+        self._sealer.start()
+        return True
+
+    def _let_go(self) -> None:
+        self.closed = "the store is closed"
+        if self._tail is not None:
+            self._tail.finish()
+            self._tail = None
+        self._lock.close()
+        self.changed.notify_all()
+
+    def forked(self) -> None:
+        """In a forked child: close the copies of the descriptors, touch nothing else."""
+        self.closed = "a writer cannot be used in a forked child; open the store there"
+        self.changed = threading.Condition(threading.RLock())
+        self._lock.close()
+        if self._tail is not None:
+            self._tail.forked()
+        for view in self.state.logs:
+            view.log.close()
