@@ -44,7 +44,7 @@ class Rows:
     def entry(self, row: int, table: int) -> tuple[int, int, int]:
         """(offset, stored, decoded) of one record."""
         at = row * ROW_SIZE + (table - 1) * ENTRY.size
-        return ENTRY.unpack_from(self.data, at)  # type: ignore[return-value]
+        return ENTRY.unpack_from(self.data, at)
 
     def cut(self, count: int) -> None:
         """Forget the rows from ``count`` on."""
@@ -58,7 +58,9 @@ class Rows:
 
     def decoded_bytes(self, low: int, high: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Decoded bytes of all tables together, per row."""
-        return self.array(low, high)["decoded"].sum(axis=1, dtype=np.uint64)
+        sizes: np.ndarray[Any, np.dtype[np.uint64]]
+        sizes = self.array(low, high)["decoded"].sum(axis=1, dtype=np.uint64)
+        return sizes
 
 
 @dataclass

@@ -48,7 +48,7 @@ class SegmentRow(NamedTuple):
     """A sealed segment: ``count`` numbers from ``first`` in its files, ``visible`` of them ours."""
 
     first: int
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which no one needs here
     visible: int
     generation: int
     files: tuple[TableFile, ...]
@@ -59,7 +59,7 @@ class LogRow(NamedTuple):
 
     first: int
     generation: int
-    count: int | None
+    count: int | None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Manifest:
 
     def paths(self, store: str) -> set[str]:
         """Every data file that this manifest names, sidecars included."""
-        found = set()
+        found: set[str] = set()
         for row in self.segments:
             found.update(segment_path(store, row, file.table) for file in row.files)
         for log in self.logs:
@@ -101,6 +101,10 @@ class Manifest:
 
 def with_logs(manifest: Manifest, logs: tuple[LogRow, ...], next_file: int) -> Manifest:
     return replace(manifest, logs=logs, next_file=next_file)
+
+
+def with_knobs(manifest: Manifest, knobs: Knobs) -> Manifest:
+    return manifest.next(knobs=knobs)
 
 
 def without_chain(manifest: Manifest) -> Manifest:
@@ -205,8 +209,11 @@ def _check(manifest: Manifest, path: str) -> None:
 # -- files -----------------------------------------------------------------------------------
 
 
-def read(store: str) -> tuple[Manifest, bytes]:
-    """The store's manifest and its bytes. FileNotFoundError where there is none."""
+def read(store: str, known: bytes = b"") -> tuple[Manifest | None, bytes]:
+    """The store's manifest and its bytes; None when the bytes are the ``known`` ones.
+
+    FileNotFoundError where there is none.
+    """
     path = os.path.join(store, names.MANIFEST)
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
@@ -214,6 +221,8 @@ def read(store: str) -> tuple[Manifest, bytes]:
             raise CorruptError("this file is too large for a manifest", file=path,
                                expected=f"at most {_BYTES_MAX} bytes", found=size)
         data = file.read()
+    if data == known:
+        return None, data
     try:
         return parse(data, path), data
     except CorruptError as error:

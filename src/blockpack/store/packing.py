@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import NamedTuple
 
@@ -91,6 +91,24 @@ class Packer:
         files = tuple(TableFile(s.table, s.file_bytes, s.present, s.seal) for s in summaries)
         return SegmentRow(recipe.first, self.count, self.count, recipe.generation, files)
 
+    def read(self) -> Iterator[dict[int, bytes]]:
+        """After finish(): the records of each number again, from the files."""
+        readers = [SegmentReader(path, counters=Counters()) for path in self._paths]
+        try:
+            streams = {reader.table: _records(reader) for reader in readers}
+            for _ in range(self.count):
+                found = {table: next(stream) for table, stream in streams.items()}
+                yield {table: record for table, record in found.items() if record is not None}
+        finally:
+            for reader in readers:
+                reader.close()
+
+    def replace_by(self, other: Packer) -> None:
+        """Remove this one's files and stand for those of another, finished one."""
+        self.abort()
+        self.recipe, self._paths = other.recipe, other._paths
+        self._writers = {}
+
     def abort(self) -> None:
         """Remove every file that this made; errors of the removal are left to recovery."""
         for table, writer in self._writers.items():
@@ -106,7 +124,8 @@ class Packer:
 
 def read_back(path: str, summary: SegmentSummary, check: Check) -> None:
     """Decode a segment file and compare it with what went in; CorruptError when it differs."""
-    reader = SegmentReader(path, counters=Counters(), cache=None, mmap=True, expect=summary.seal)
+    reader = SegmentReader(path, counters=Counters(), cache=None, mmap=True,
+                           expect=(summary.file_bytes, summary.seal))
     try:
         found = segment_digest(reader, summary.first, summary.first + summary.count, check)
     finally:
@@ -114,6 +133,11 @@ def read_back(path: str, summary: SegmentSummary, check: Check) -> None:
     if found != summary.digest:
         raise CorruptError("the sealed file does not hold what was sealed", file=path,
                            expected=bytes(summary.digest).hex(), found=bytes(found).hex())
+
+
+def _records(reader: SegmentReader) -> Iterator[bytes | None]:
+    for _, group, low, high in reader.groups(reader.first, reader.first + reader.count):
+        yield from map(group.record, range(low, high))
 
 
 def segment_digest(reader: SegmentReader, start: int, stop: int,

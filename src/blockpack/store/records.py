@@ -7,13 +7,47 @@ store (a lock file), any number of readers in any process (no lock).
 from __future__ import annotations
 
 import os
+import secrets
+import struct
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Final, NoReturn, TypeVar
 
+from blockpack._native.counters import Counters
+from blockpack._native.group import Group
+from blockpack.errors import (
+    BlockpackError,
+    ClosedError,
+    CorruptError,
+    KnobError,
+    MissingError,
+    NotYetError,
+)
+from blockpack.segment.cache import GroupCache
+from blockpack.segment.digest import Digest
+from blockpack.store import recovery, report, tables
+from blockpack.store.direct import DirectWriter
+from blockpack.store.follower import Follower
+from blockpack.store.fs import SYSTEM, FileSystem
 from blockpack.store.knobs import Knobs
+from blockpack.store.manifest import Manifest
+from blockpack.store.state import ReaderPool, State
+from blockpack.store.verify import Progress, verify_store
+from blockpack.store.writer import Writer
 
-Progress = Callable[[int, int], None]
+_Result = TypeVar("_Result")
+_OPEN: weakref.WeakSet[RecordStore] = weakref.WeakSet()
+
+
+class _Closed:
+    """Stands where the writer or follower was: whatever is asked of it raises."""
+
+    def __init__(self, path: str, why: str) -> None:
+        self._message = f"{path}: {why}"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise ClosedError(self._message)
 
 
 class RecordStore:
@@ -24,23 +58,49 @@ class RecordStore:
     or (writes only) after a failed fsync.
     """
 
+    def __init__(self, path: str, mode: str, *, cache_bytes: int | None, mmap: bool,
+                 fs: FileSystem, knobs: dict[str, Any]) -> None:
+        """Use create() or open()."""
+        self.path = path
+        self.mode = mode
+        self.mmap = mmap
+        self.cache_bytes = cache_bytes
+        self.counters = Counters()
+        self._partial_coverage: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._pool = self._new_pool()
+        self._role: Any  # Writer, Follower or _Closed
+        if mode == "a":
+            self._role = recovery.open_writer(path, fs, self._pool, self.counters, knobs)
+        else:
+            self._role = Follower(path, self._pool)
+        self._writer: Writer | None = self._role if mode == "a" else None
+        _OPEN.add(self)
+
+    def _new_pool(self) -> ReaderPool:
+        return ReaderPool(self.path, self.counters, GroupCache(self.cache_bytes), self.mmap)
+
     # -- life --------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], knobs: Knobs | None = None, *,
                first: int | None = None, chain_id: int | None = None,
-               cache_bytes: int | None = None, mmap: bool = True) -> RecordStore:
+               cache_bytes: int | None = None, mmap: bool = True,
+               fs: FileSystem = SYSTEM) -> RecordStore:
         """Make an empty store in a new or empty folder and open it for writing.
 
         ``first`` fixes the number of the first record (None: the first append decides);
         ``chain_id`` fixes the chain (None: see set_chain). Raises FileExistsError for a folder
         that holds anything.
         """
-        raise NotImplementedError
+        checked = recovery.checked_knobs(knobs or Knobs())
+        manifest = Manifest(secrets.token_hex(16), checked, first=first, chain_id=chain_id)
+        recovery.create_store(os.fspath(path), manifest, fs)
+        return cls.open(path, "a", cache_bytes=cache_bytes, mmap=mmap, fs=fs)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], mode: str = "r", *,
-             cache_bytes: int | None = None, mmap: bool = True, **knobs: Any) -> RecordStore:
+             cache_bytes: int | None = None, mmap: bool = True, fs: FileSystem = SYSTEM,
+             **knobs: Any) -> RecordStore:
         """Open a store: "r" writes nothing and takes no lock, "a" is the one writer.
 
         ``knobs`` (writer only, but block_group_size, which a reader may name too) change what
@@ -48,7 +108,15 @@ class RecordStore:
         where there is no store, LockedError for a second writer, CorruptError,
         UnsupportedVersionError.
         """
-        raise NotImplementedError
+        if mode not in ("r", "a"):
+            raise ValueError(f"mode is {mode!r}, it must be 'r' or 'a'")
+        given = {name: value for name, value in knobs.items() if value is not None}
+        if mode == "r" and given.keys() - {"block_group_size"}:
+            raise KnobError(f"opened for reading, {', '.join(given)} cannot change")
+        store = cls(os.fspath(path), mode, cache_bytes=cache_bytes, mmap=mmap, fs=fs, knobs=given)
+        if mode == "r":
+            store.knobs.changed(**given)
+        return store
 
     def close(self, wait: bool = True) -> None:
         """Sync, then wait for the full segments to be sealed (or abandon that), then let go.
@@ -56,7 +124,15 @@ class RecordStore:
         Everything is let go of even when the sync or the seal failed; its error is then raised.
         Closing twice does nothing.
         """
-        raise NotImplementedError
+        role = self._role
+        if isinstance(role, _Closed):
+            return
+        try:
+            if isinstance(role, Writer):
+                role.close(wait)
+        finally:
+            self._role = _Closed(self.path, "the store is closed")
+            self._pool.clear()
 
     def __enter__(self) -> RecordStore:
         return self
@@ -65,33 +141,42 @@ class RecordStore:
                  trace: TracebackType | None) -> None:
         self.close(wait=kind is None)
 
-    # -- what it is --------------------------------------------------------------------------
+    def _forked(self) -> None:
+        """In a forked child: a writer's handle is dead; a reader's goes on with its own locks."""
+        role = self._role
+        if isinstance(role, Writer):
+            role.forked()
+            self._role = _Closed(self.path, role.closed or "")
+        elif isinstance(role, Follower):
+            self._pool = self._new_pool()
+            role.forked(self._pool)
 
-    path: str
-    mode: str  # "r" or "a"
-    mmap: bool
-    cache_bytes: int | None
-    counters: Any  # blockpack._native.counters.Counters
-    knobs: Knobs
+    # -- what it is --------------------------------------------------------------------------
 
     @property
     def closed(self) -> bool:
-        raise NotImplementedError
+        return isinstance(self._role, _Closed)
+
+    @property
+    def knobs(self) -> Knobs:
+        return self._state.manifest.knobs
 
     @property
     def first(self) -> int | None:
         """The number of the first record; None until it is decided."""
-        raise NotImplementedError
+        return self._state.manifest.first
 
     @property
     def head(self) -> int | None:
         """The last number, None when empty. A reader's is that of its last refresh."""
-        raise NotImplementedError
+        state = self._state
+        end = state.end
+        return None if end is None or end == state.manifest.first else end - 1
 
     @property
     def chain_id(self) -> int | None:
         """The chain's id, None until it is known."""
-        raise NotImplementedError
+        return self._state.manifest.chain_id
 
     def set_chain(self, chain_id: int, since: int) -> None:
         """Remember the chain id, learnt from record number ``since`` (call it before its append).
@@ -99,7 +184,18 @@ class RecordStore:
         Durable when it returns. Cutting the store before ``since`` forgets it again.
         Raises ChainMismatchError when the store has another id.
         """
-        raise NotImplementedError
+        self._writing.set_chain(chain_id, since)
+
+    @property
+    def _state(self) -> State:
+        return self._role.state  # type: ignore[no-any-return]
+
+    @property
+    def _writing(self) -> Writer:
+        role = self._role
+        if isinstance(role, Follower):
+            raise ClosedError(f"{self.path}: opened for reading; open it with mode 'a' to write")
+        return role  # type: ignore[no-any-return]
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -112,29 +208,29 @@ class RecordStore:
         A failed background seal is raised here too, before anything is appended; it is tried
         again, and its blocks stay readable.
         """
-        raise NotImplementedError
+        self._writing.append(number, records)
 
     def sync(self) -> None:
         """Return when everything appended is durable and other processes can see it."""
-        raise NotImplementedError
+        self._writing.sync()
 
     def seal(self) -> None:
         """Seal everything appended so far, full segments or not, and wait for it."""
-        raise NotImplementedError
+        self._writing.seal()
 
     def truncate(self, last: int) -> None:
         """Cut every table after number ``last`` (first - 1 empties the store); durable.
 
         A ``last`` at or past the head changes nothing.
         """
-        raise NotImplementedError
+        self._writing.truncate(last)
 
     @property
     def at_border(self) -> bool:
         """Whether the next number starts a new segment (also true when empty)."""
-        raise NotImplementedError
+        return self._writing.at_border
 
-    def direct_writer(self, threads: int | None = None) -> Any:
+    def direct_writer(self, threads: int | None = None) -> DirectWriter:
         """A context manager whose ``append(number, records)`` packs straight into segments.
 
         Only at_border: fill an open segment with append first. Each segment is published when
@@ -142,48 +238,129 @@ class RecordStore:
         drops what is not published. The store's head moves only with whole segments:
         the writer's own ``next`` is the number that it takes.
         """
-        raise NotImplementedError
+        return DirectWriter(self._writing, threads or os.cpu_count() or 1)
 
     # -- reading -----------------------------------------------------------------------------
 
     def refresh(self) -> bool:
         """See what the writer has synced since (readers); whether anything changed."""
-        raise NotImplementedError
+        role = self._role
+        return bool(role.refresh()) if isinstance(role, Follower) else bool(role.state is None)
 
     def record(self, table: int, number: int) -> bytes | None:
         """One record, its own bytes; None where the table has none for this number.
 
         Raises NotYetError past the head (a reader refreshes first), MissingError before first.
         """
-        raise NotImplementedError
+        state = self._role.state
+        if state.first <= number < state.sealed_end:
+            try:
+                return state.record(table, number)  # type: ignore[no-any-return]
+            except FileNotFoundError:
+                pass  # the state is out of date
+        return self._settled(number, lambda state: state.record(table, number))
 
     def view(self, table: int, number: int) -> memoryview | None:
         """As record(), as a view that pins the decoded group (no copy where it is cached)."""
-        raise NotImplementedError
+        state = self._role.state
+        if state.first <= number < state.sealed_end:
+            try:
+                return state.view(table, number)  # type: ignore[no-any-return]
+            except FileNotFoundError:
+                pass
+        return self._settled(number, lambda state: state.view(table, number))
 
-    def groups(self, table: int, start: int, stop: int) -> Iterator[tuple[int, Any, int, int]]:
+    def groups(self, table: int, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """(number of the group's first record, Group, lo, hi) for start <= number < stop.
 
         Records lo..hi of the group are in the range; every group is decoded once. The range must
         lie inside first..head (NotYetError, MissingError at the call, not at the first next()).
         """
-        raise NotImplementedError
+        if start < stop:
+            self._require(start, stop)
+        return self._groups(table, start, stop)
+
+    def _groups(self, table: int, start: int,
+                stop: int) -> Iterator[tuple[int, Group, int, int]]:
+        while start < stop:
+            state = self._require(start, stop)
+            try:
+                for first, group, low, high in state.groups(table, start, stop):
+                    yield first, group, low, high
+                    start = first + high
+            except FileNotFoundError as error:
+                self._refresh_for(state, error)
+
+    def _require(self, start: int, stop: int) -> State:
+        """The state, refreshed if need be, that holds all of start..stop."""
+        state = self._state
+        if stop > (state.end or 0):
+            self.refresh()
+            state = self._state
+        for number in (start, stop - 1):
+            _check_holds(state, number, self.path)
+        return state
+
+    def _settled(self, number: int, read: Callable[[State], _Result]) -> _Result:
+        """read(state), with a state that has the number and whose files are there."""
+        while True:
+            state = self._require(number, number + 1)
+            try:
+                return read(state)
+            except FileNotFoundError as error:
+                self._refresh_for(state, error)
+            except (CorruptError, struct.error):
+                # A failed write took the number back while it was read.
+                _check_holds(self._state, number, self.path)
+                raise
+
+    def _refresh_for(self, state: State, error: FileNotFoundError) -> None:
+        """Refresh after a file was missing; CorruptError when the present manifest names it."""
+        self.refresh()
+        if self._state.manifest.generation == state.manifest.generation:
+            raise CorruptError("the manifest names this file, but it is missing",
+                               file=error.filename) from error
+
+    # -- as a whole --------------------------------------------------------------------------
 
     def coverage(self, table: int) -> list[tuple[int, int]]:
         """The intervals (first, last) of numbers that have a record in this table."""
-        raise NotImplementedError
+        return report.coverage(self._state, table, self._partial_coverage)
 
-    def digest(self, table: int) -> Any:
-        """The digest of the table's records (blockpack.segment.digest), whatever their layout."""
-        raise NotImplementedError
+    def digest(self, table: int) -> Digest:
+        """The digest of the table's records, whatever their layout."""
+        return report.digest(self._state, table)
 
     def info(self) -> dict[str, Any]:
         """Sizes per table, segment and log; ``total_bytes`` is the sum of all file sizes."""
-        raise NotImplementedError
+        state = self._state
+        found = report.info(self.path, state)
+        found["counters"] = self.counters.snapshot()
+        if self._writer is not None:
+            found["sealing"] = self._writer.sealing()
+        return found
 
-    def verify(self, progress: Progress | None = None) -> list[Exception]:
+    def verify(self, progress: Progress | None = None) -> list[BlockpackError]:
         """Check every checksum and decode everything; all faults found, in order.
 
         ``progress(done, total)`` is called with bytes on disk.
         """
-        raise NotImplementedError
+        return verify_store(self._state, self.path, progress)
+
+
+def _check_holds(state: State, number: int, path: str) -> None:
+    end = state.end
+    if end is None or number >= end:
+        have = "empty" if end is None or end == state.manifest.first else f"at {end - 1}"
+        raise NotYetError(f"{path}: {number} is not there yet, the head is {have}")
+    if number < state.first:
+        raise MissingError(f"{path}: {number} is before the first number, {state.first}")
+
+
+def _after_fork_in_child() -> None:
+    for store in list(_OPEN):
+        store._forked()
+
+
+TABLES: Final = tables.NAMES
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -59,7 +59,8 @@ class ReaderPool:
         if file is None:
             return None
         reader = SegmentReader(segment_path(self._store, row, table), counters=self._counters,
-                               cache=self._cache, mmap=self._mmap, expect=file.seal)
+                               cache=self._cache, mmap=self._mmap,
+                               expect=(file.file_bytes, file.seal))
         with self._lock:
             if len(self._readers) >= READERS_MAX:
                 self._evict()
@@ -91,7 +92,7 @@ class LogView(NamedTuple):
     """A log and how many of its numbers are ours; None for all that it has."""
 
     log: LogFile
-    count: int | None
+    count: int | None  # type: ignore[assignment]  # hides tuple.count
 
     @property
     def end(self) -> int:
@@ -103,11 +104,12 @@ class LogView(NamedTuple):
 class State:
     """One manifest with its files: ``end`` is the number after the last, None when undecided."""
 
-    __slots__ = ("_firsts", "_pool", "logs", "manifest", "sealed_end")
+    __slots__ = ("_firsts", "_pool", "first", "logs", "manifest", "sealed_end")
 
     def __init__(self, manifest: Manifest, logs: tuple[LogView, ...], pool: ReaderPool) -> None:
         self.manifest = manifest
         self.logs = logs
+        self.first = manifest.first or 0
         self.sealed_end = manifest.sealed_end or 0
         self._firsts = [row.first for row in manifest.segments]
         self._pool = pool

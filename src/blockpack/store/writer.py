@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from blockpack.errors import ChainMismatchError, ClosedError, SequenceError
 from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
@@ -56,7 +56,20 @@ class Writer:
         self.direct = False  # a direct writer has the head
         self._sealer = Sealer(self.changed, fs, self._take_job, self._publish, self.derive_spans)
         self._use_knobs(state.manifest.knobs)
-        self.derive_spans()
+
+    def start(self, knobs: Knobs) -> None:
+        """After recovery: make what was found durable, take changed knobs, go on sealing."""
+        with self.changed:
+            if self._tail is not None:
+                self._tail.sync()
+            self._use_knobs(knobs)
+            if knobs != self.manifest.knobs:
+                self.commit(manifests.with_knobs(self.manifest, knobs), self.state.logs)
+            self.derive_spans()
+            if self._tail is not None and self._spans and self._span_first == self._tail.next:
+                self._tail.finish()  # its span is closed: the next number starts a new log
+                self._tail = None
+            self._wake()
 
     def _use_knobs(self, knobs: Knobs) -> None:
         self._knobs = knobs
@@ -74,16 +87,23 @@ class Writer:
         """Raise what stops every write: closed, poisoned, or a seal that failed unreported."""
         if self.closed:
             raise ClosedError(f"{self.path}: {self.closed}")
-        if self._poison is not None:
-            raise ClosedError(f"{self.path}: the writer stopped after a failed fsync; what the "
-                              "disk has is unknown: close and open the store again to recover"
-                              ) from self._poison
+        self.check_poison()
         error = self._sealer.take_error()
         if error is not None:
             self._wake()
             raise error
 
-    def _on_poison(self, error: BaseException) -> None:
+    def check_poison(self) -> None:
+        if self._poison is not None:
+            raise ClosedError(f"{self.path}: the writer stopped after a failed fsync; what the "
+                              "disk has is unknown: close and open the store again to recover"
+                              ) from self._poison
+
+    def _check_free(self) -> None:
+        if self.direct:
+            raise ClosedError(f"{self.path}: a direct writer is at work; end it first")
+
+    def on_poison(self, error: BaseException) -> None:
         self._poison = self._poison or error
 
     # -- append ------------------------------------------------------------------------------
@@ -91,6 +111,7 @@ class Writer:
     def append(self, number: int, records: Mapping[int, bytes]) -> None:
         with self.changed:
             self.check()
+            self._check_free()
             self._check_next(number, records)
             if len(self._spans) > BACKLOG_MAX:
                 self._wait_for_room()
@@ -98,7 +119,7 @@ class Writer:
             try:
                 self._span_bytes += tail.add(number, records, self._codec, self._tier,
                                              self._tier_id)
-                if self.is_border(number):
+                if self.is_border(number, self._span_bytes):
                     self._close_span(number)
             except BaseException:
                 self.derive_spans()  # the log may have been rolled back
@@ -107,38 +128,40 @@ class Writer:
                 self._sealer.start()
 
     def _check_next(self, number: int, records: Mapping[int, bytes]) -> None:
-        if self.direct:
-            raise ClosedError(f"{self.path}: a direct writer is at work; append through it")
         end = self.state.end
-        if number != end and (end is not None or not 0 <= number <= NUMBER_LAST):
+        if number != (number if end is None else end) or not 0 <= number <= NUMBER_LAST:
             have = None if end is None or end == self.manifest.first else end - 1
             raise SequenceError(f"number {number} does not follow: the store's head is {have}, "
                                 f"the next is {end}", have=have, want=end)
         if not records or not tables.NAMES.keys() >= records.keys():
             raise ValueError(f"records of {number} must be of the tables {tables.NAMES}")
 
-    def is_border(self, number: int) -> bool:
-        """Whether a segment closes after ``number``, whose records are counted already."""
+    def is_border(self, number: int, decoded_bytes: int) -> bool:
+        """Whether a segment of that many decoded bytes closes after ``number``."""
         return ((number + 1) % self._knobs.segment_blocks == 0
-                or self._span_bytes >= self._knobs.segment_bytes)
+                or decoded_bytes >= self._knobs.segment_bytes)
 
     def _start_log(self, number: int) -> LogWriter:
         """Make the log that ``number`` goes to, and commit it."""
         generation = self.new_file()
         identity = LogIdentity(self.manifest.store_id, number, generation)
-        tail = create_log(self.path, identity, self.fs, self._on_poison)
+        tail = create_log(self.path, identity, self.fs, self.on_poison)
         try:
             self.fs.fsync_dir(os.path.join(self.path, names.OPEN))
             views = (*self._pinned_logs(), LogView(tail.log, None))
-            first = number if self.manifest.first is None else self.manifest.first
-            self.commit(self.manifest.next(first=first), views)
+            self.commit(self.manifest.next(first=self._first_or(number)), views)
         except BaseException:
             self.fs.unlink(tail.log.path)
             raise
         self._tail = tail
-        if not self._spans and self._span_bytes == 0:
-            self._span_first = number
         return tail
+
+    def _first_or(self, number: int) -> int:
+        """The store's first number, which this one becomes when nothing has decided it yet."""
+        if self.manifest.first is not None:
+            return self.manifest.first
+        self._span_first = number
+        return number
 
     def _pinned_logs(self) -> tuple[LogView, ...]:
         """The logs, the last one no longer growing; empty ones are left out."""
@@ -182,9 +205,14 @@ class Writer:
             return
         for log, low, high in self.state.log_parts(start, end):
             sizes = log.rows.decoded_bytes(low - log.first, high - log.first)
+            total = int(sizes.sum())
+            last_border = high // self._knobs.segment_blocks * self._knobs.segment_blocks
+            if last_border <= low and self._span_bytes + total < self._knobs.segment_bytes:
+                self._span_bytes += total  # no border in here: the usual case at open
+                continue
             for number, size in enumerate(sizes.tolist(), low):
                 self._span_bytes += size
-                if self.is_border(number):
+                if self.is_border(number, self._span_bytes):
                     self._spans.append((self._span_first, number))
                     self._span_first, self._span_bytes = number + 1, 0
 
@@ -210,8 +238,9 @@ class Writer:
 
     def new_file(self) -> int:
         """A file generation that no name has had."""
-        self._next_file += 1
-        return self._next_file - 1
+        with self.changed:
+            self._next_file += 1
+            return self._next_file - 1
 
     def commit(self, manifest: Manifest, views: tuple[LogView, ...]) -> None:
         """Publish a manifest with these logs, and make it the state.
@@ -224,7 +253,7 @@ class Writer:
         try:
             manifests.commit(self.path, manifest, self.fs)
         except manifests.CommitUnknownError as error:
-            self._on_poison(error)
+            self.on_poison(error)
         self.state = State(manifest, views, self.pool)
 
     def _remove(self, paths: list[str]) -> None:
@@ -242,6 +271,7 @@ class Writer:
     def seal(self) -> None:
         with self.changed:
             self.check()
+            self._check_free()
             self._sync()
             end = self.state.end
             if end is None or end <= max(self.state.sealed_end, self.manifest.first or 0):
@@ -290,17 +320,43 @@ class Writer:
             self._tail = None
         self._remove([path for log in dropped for path in (log.path, names.sidecar(log.path))])
 
-    def check_poison(self) -> None:
-        if self._poison is not None:
-            raise ClosedError(f"{self.path}: the writer stopped") from self._poison
+    def sealing(self) -> dict[str, Any]:
+        """Where sealing stands: closed spans that wait, and why the last try failed."""
+        error = self._sealer.error
+        return {"waiting": len(self._spans), "running": self._sealer.running,
+                "error": None if error is None else repr(error)}
+
+    # -- direct import -----------------------------------------------------------------------
+
+    def begin_direct(self) -> int | None:
+        """Seal what is in the logs and reserve the head; the number that comes next."""
+        with self.changed:
+            self.check()
+            self._check_free()
+            if not self.at_border:
+                raise SequenceError(
+                    f"{self.path}: the open segment {self._span_first}..{(self.state.end or 0) - 1}"
+                    " is not full: append up to its border first, or seal it",
+                    have=(self.state.end or 0) - 1, want=self.state.end)
+            self.seal()
+            if self._tail is not None:  # an empty log, from an append that failed
+                self._tail.finish()
+                self._tail = None
+            self.direct = True
+            return self.state.end
+
+    def end_direct(self) -> None:
+        self.direct = False
+
+    def direct_recipe(self, first: int) -> Recipe:
+        return Recipe(self.path, first, self.new_file(), self.chain_at(first), self._knobs)
 
     def publish_direct(self, row: SegmentRow) -> None:
         """Commit a segment that was packed without a log."""
         with self.changed:
             self.check()
-            first = row.first if self.manifest.first is None else self.manifest.first
-            self.commit(self.manifest.next(
-                first=first, segments=(*self.manifest.segments, row)), ())
+            segments = (*self.manifest.segments, row)
+            self.commit(self.manifest.next(first=self._first_or(row.first), segments=segments), ())
             self.derive_spans()
 
     def _wake(self) -> None:
@@ -312,6 +368,7 @@ class Writer:
     def truncate(self, last: int) -> None:
         with self.changed:
             self.check()
+            self._check_free()
             end, first = self.state.end, self.manifest.first
             if end is None or first is None or last >= end - 1:
                 return
@@ -360,12 +417,11 @@ class Writer:
             if self.closed:
                 return
             try:
-                if self._poison is None:
-                    self.check()
-                    self._sync()
-                    while wait and self._sealer_has_work():
-                        self.changed.wait()
-                    self.check()
+                self.check_poison()
+                self._sync()
+                while wait and self._sealer_has_work():
+                    self.changed.wait()
+                self.check()
             finally:
                 self._sealer.stop()
                 self._let_go()
