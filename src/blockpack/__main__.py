@@ -1,0 +1,5 @@
+"""``python -m blockpack``."""
+
+from blockpack.cli import main
+
+main()

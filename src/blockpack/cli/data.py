@@ -1,0 +1,148 @@
+"""Commands that move blocks: import, export, get, scan."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+import blockpack
+from blockpack.chain.exporter import export_era1, export_rlp
+from blockpack.chain.importer import import_blocks
+from blockpack.cli.knobs import creation_options, given
+from blockpack.cli.output import human_bytes, json_option, print_fields, print_json
+from blockpack.cli.progress import progress
+from blockpack.cli.ranges import resolve_number, resolve_range
+from blockpack.cli.stores import STORE
+
+
+@click.command(name="import")
+@click.argument("store", type=STORE)
+@click.argument("sources", nargs=-1, required=True)
+@click.option("--direct", is_flag=True, help="For finalised history: pack straight into sealed "
+              "segments on all cores, without the open log. The sealed bytes are the same.")
+@click.option("--threads", type=int, help="Packing threads of --direct.  [default: all cores]")
+@click.option("--chain-id", type=int, help="For a store that is made: refuse other chains.")
+@creation_options
+@json_option
+def import_command(store: str, sources: tuple[str, ...], direct: bool, threads: int | None,
+                   chain_id: int | None, as_json: bool, **options: Any) -> None:
+    """Import SOURCES into STORE, made with the knobs given when it does not exist.
+
+    A source is a file of concatenated block RLP (as `geth export` writes, plain or .gz), an era1
+    file, a folder of such files, or - for standard input; which one is found from its content.
+    What the store has already is compared and skipped, so an import that was cut short is simply
+    run again.
+    """
+    with _open_or_create(store, chain_id, given(options)) as opened:
+        with progress("import") as report:
+            result = import_blocks(opened, sources, direct=direct, threads=threads,
+                                   progress=report)
+        figures = {"store": store, "appended": result.appended, "skipped": result.skipped,
+                   "bytes": result.nbytes, "passed_over": [str(p) for p in result.passed_over],
+                   "first": opened.first, "head": opened.head}
+    if as_json:
+        print_json(figures)
+    else:
+        print_fields(figures)
+
+
+def _open_or_create(store: str, chain_id: int | None, knobs: dict[str, Any]
+                    ) -> blockpack.BlockStore:
+    path = Path(store)
+    if path.is_dir() and any(path.iterdir()):
+        return blockpack.open(store, mode="a", **knobs)
+    return blockpack.create(store, chain_id=chain_id, **knobs)
+
+
+@click.command()
+@click.argument("store", type=STORE)
+@click.argument("target", type=click.Path())
+@click.option("--format", "form", type=click.Choice(["rlp", "era1"]), default="rlp",
+              show_default=True, help="rlp: one file of concatenated block RLP, gzipped when "
+              "TARGET ends in .gz, - for standard output. era1: TARGET is a folder.")
+@click.option("--range", "span", default=":", help="Which blocks.  [default: all]")
+@click.option("--network", help="For era1 file names.  [default: from the chain id]")
+@json_option
+def export(store: str, target: str, form: str, span: str, network: str | None,
+           as_json: bool) -> None:
+    """Write blocks of STORE to TARGET in a format that other programs read."""
+    with blockpack.open(store) as opened:
+        start, stop = _range(opened, span)
+        with progress("export", stop - start) as report:
+            if form == "era1":
+                files = export_era1(opened, target, start, stop, network=network, progress=report)
+            else:
+                export_rlp(opened, target, start, stop, progress=report)
+                files = [target]
+    figures = {"blocks": stop - start, "start": start, "stop": stop,
+               "files": [str(name) for name in files]}
+    if as_json:
+        print_json(figures)
+    elif target != "-":
+        print_fields(figures)
+
+
+def _range(store: blockpack.BlockStore, text: str) -> tuple[int, int]:
+    if store.first is None or store.head is None:
+        raise click.ClickException("the store is empty")
+    return resolve_range(text, store.first, store.head)
+
+
+@click.command()
+@click.argument("store", type=STORE)
+@click.argument("number")
+@click.option("--part", type=click.Choice(["block", "header", "body", "receipts"]),
+              default="block", show_default=True)
+@click.option("--hex", "as_hex", is_flag=True, help="Print 0x... instead of raw bytes.")
+@json_option
+def get(store: str, number: str, part: str, as_hex: bool, as_json: bool) -> None:
+    """Write block NUMBER of STORE to standard output (-1 is the head)."""
+    with blockpack.open(store) as opened:
+        wanted = resolve_number(number, opened.head if opened.head is not None else -1)
+        block = opened[wanted]
+        if as_json:
+            print_json({"number": block.number, "hash": block.hash, "parent_hash":
+                        block.parent_hash, "timestamp": block.timestamp, "size": block.size,
+                        "header": block.header, "body": block.body})
+            return
+        data = {"block": lambda: block.raw, "header": lambda: block.header,
+                "body": lambda: block.body,
+                "receipts": lambda: bytes(opened.receipts(wanted))}[part]()
+    if as_hex:
+        click.echo("0x" + data.hex())
+    else:
+        sys.stdout.buffer.write(data)
+
+
+@click.command()
+@click.argument("store", type=STORE)
+@click.argument("span", default=":", metavar="[RANGE]")
+@json_option
+def scan(store: str, span: str, as_json: bool) -> None:
+    """Read RANGE of STORE from end to end, and say how fast that went."""
+    with blockpack.open(store) as opened:
+        start, stop = _range(opened, span)
+        began = time.perf_counter()
+        nbytes = 0
+        with progress("scan", stop - start) as report:
+            for done, (header, body) in enumerate(opened.raw_range(start, stop, views=True), 1):
+                nbytes += len(header) + len(body)
+                if done % 256 == 0:
+                    report(done, nbytes, None)
+        seconds = time.perf_counter() - began
+        counters = opened.counters.snapshot()
+    rate = (stop - start) / seconds if seconds else 0.0
+    figures = {"blocks": stop - start, "bytes": nbytes, "seconds": round(seconds, 6),
+               "blocks_per_second": round(rate, 1), "counters": counters}
+    if as_json:
+        print_json(figures)
+        return
+    print_fields({**figures, "bytes": f"{nbytes} ({human_bytes(nbytes / seconds)}/s)",
+                  "counters": ", ".join(f"{k} {v}" for k, v in counters.items() if v)})
+
+
+data_commands = (import_command, export, get, scan)
