@@ -27,8 +27,9 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("fuzz") / "rlp_fuzz"
     compiler = c_compiler()
     sources = [ROOT / "tests/fuzz/rlp_fuzz.c", ROOT / "ext/rlp/rlp.c", ROOT / "ext/hash/keccak.c"]
-    base = [compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE",
-            "-I", ROOT / "ext", *sources, "-o", program]
+    base: list[str | Path] = [
+        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE",
+        "-I", ROOT / "ext", *sources, "-o", program]
     built = subprocess.run([*base, *SANITIZERS], capture_output=True, text=True, check=False)
     if built.returncode and "cannot find" in built.stderr:
         pytest.skip(f"{compiler} has no sanitizer libraries")
