@@ -52,7 +52,7 @@ class DirectWriter:
         packer.add(records)
         self.next = number + 1
         self._bytes += sum(map(len, records.values()))
-        if self._writer.is_border(number, self._bytes):
+        if self._writer.spans.is_border(number, self._bytes):
             self._close_segment()
 
     def _start(self, first: int) -> Packer:

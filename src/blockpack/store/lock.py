@@ -21,6 +21,7 @@ class WriterLock:
 
     def __init__(self, path: str, fs: FileSystem) -> None:
         self._fs = fs
+        self._fd = -1
         self._fd = fs.open_lock(path)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -37,3 +38,6 @@ class WriterLock:
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
             self._fs.close(fd)
+
+    def __del__(self) -> None:
+        self.close()  # a writer that was dropped without close() must not keep the store locked

@@ -70,6 +70,7 @@ class Checkpoint:
     rows: Rows = field(default_factory=Rows)
     durable: int = logformat.FILE_HEADER_SIZE
     size: int = 0  # 0: no usable sidecar, write a new one
+    saved: int = 0  # rows in it
 
 
 def load(path: str, identity: LogIdentity) -> Checkpoint:
@@ -105,6 +106,7 @@ def _load_chunk(found: Checkpoint, data: memoryview, seed: int) -> bool:
         return False
     found.rows.data += rows
     found.rows.count += count
+    found.saved += count
     found.durable = durable
     found.size = at + CHUNK_SIZE + len(rows)
     return True
@@ -128,7 +130,7 @@ class Sidecar:
         self._fs = fs
         self._header = header
         self._size = checkpoint.size
-        self._saved = checkpoint.rows.count if checkpoint.size else 0
+        self._saved = checkpoint.saved
         self._fd = -1
 
     def save(self, rows: Rows, count: int, durable: int, seed: int, force: bool) -> None:
@@ -160,3 +162,6 @@ class Sidecar:
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
             os.close(fd)
+
+    def __del__(self) -> None:
+        self.close()

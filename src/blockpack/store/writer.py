@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,12 +24,12 @@ from blockpack.store.logwriter import LogWriter, create_log
 from blockpack.store.manifest import LogRow, Manifest, SegmentRow
 from blockpack.store.packing import Recipe
 from blockpack.store.sealer import Sealer, SealJob
+from blockpack.store.spans import Spans
 from blockpack.store.state import LogView, ReaderPool, State
 
 if TYPE_CHECKING:
     from blockpack._native.counters import Counters
 
-BACKLOG_MAX: Final = 2  # full segments past the lag that may wait; append waits beyond
 NUMBER_LAST: Final = 2**64 - 2  # so that head + 1 still is a number
 
 
@@ -50,11 +49,9 @@ class Writer:
         self._tail = tail
         self._poison: BaseException | None = None
         self._next_file = state.manifest.next_file
-        self._spans: deque[tuple[int, int]] = deque()  # closed, not sealed yet
-        self._span_first = self._span_bytes = 0
-        self._forced = -1  # seal up to here whatever the lag
+        self.spans = Spans(state.manifest.knobs)
         self.direct = False  # a direct writer has the head
-        self._sealer = Sealer(self.changed, fs, self._take_job, self._publish, self.derive_spans)
+        self._sealer = Sealer(self.changed, fs, self._take_job, self._publish, self._seal_failed)
         self._use_knobs(state.manifest.knobs)
 
     def start(self, knobs: Knobs) -> None:
@@ -65,17 +62,25 @@ class Writer:
             self._use_knobs(knobs)
             if knobs != self.manifest.knobs:
                 self.commit(manifests.with_knobs(self.manifest, knobs), self.state.logs)
-            self.derive_spans()
-            if self._tail is not None and self._spans and self._span_first == self._tail.next:
+            self._derive()
+            if self._tail is not None and self.spans.closed and self.spans.first == self._tail.next:
                 self._tail.finish()  # its span is closed: the next number starts a new log
                 self._tail = None
             self._wake()
 
     def _use_knobs(self, knobs: Knobs) -> None:
-        self._knobs = knobs
+        self.spans.knobs = knobs
         self._codec = get_codec(knobs.compression)
         self._tier = parse_level(knobs.compression, knobs.compression_level)
         self._tier_id = TIER_IDS[self._tier]
+
+    def _seal_failed(self) -> None:
+        """Close spans again where they would be without seal(), which has to be asked anew."""
+        self.spans.forced = -1
+        self._derive()
+
+    def _derive(self) -> None:
+        self.spans.derive(self.state)
 
     @property
     def manifest(self) -> Manifest:
@@ -113,18 +118,21 @@ class Writer:
             self.check()
             self._check_free()
             self._check_next(number, records)
-            if len(self._spans) > BACKLOG_MAX:
-                self._wait_for_room()
+            if self.spans.backlog_full(number):
+                self._wait_for_room(number)
+                self._check_free()
+                self._check_next(number, records)  # another thread may have appended meanwhile
             tail = self._tail or self._start_log(number)
+            spans = self.spans
             try:
-                self._span_bytes += tail.add(number, records, self._codec, self._tier,
-                                             self._tier_id)
-                if self.is_border(number, self._span_bytes):
+                spans.decoded_bytes += tail.add(number, records, self._codec, self._tier,
+                                                self._tier_id)
+                if spans.is_border(number, spans.decoded_bytes):
                     self._close_span(number)
             except BaseException:
-                self.derive_spans()  # the log may have been rolled back
+                self._derive()  # the log may have been rolled back
                 raise
-            if self._spans and number - self._knobs.seal_lag >= self._spans[0][1]:
+            if spans.ready(0, number + 1):
                 self._sealer.start()
 
     def _check_next(self, number: int, records: Mapping[int, bytes]) -> None:
@@ -135,11 +143,6 @@ class Writer:
                                 f"the next is {end}", have=have, want=end)
         if not records or not tables.NAMES.keys() >= records.keys():
             raise ValueError(f"records of {number} must be of the tables {tables.NAMES}")
-
-    def is_border(self, number: int, decoded_bytes: int) -> bool:
-        """Whether a segment of that many decoded bytes closes after ``number``."""
-        return ((number + 1) % self._knobs.segment_blocks == 0
-                or decoded_bytes >= self._knobs.segment_bytes)
 
     def _start_log(self, number: int) -> LogWriter:
         """Make the log that ``number`` goes to, and commit it."""
@@ -154,13 +157,14 @@ class Writer:
             self.fs.unlink(tail.log.path)
             raise
         self._tail = tail
+        self.check_poison()
         return tail
 
     def _first_or(self, number: int) -> int:
         """The store's first number, which this one becomes when nothing has decided it yet."""
         if self.manifest.first is not None:
             return self.manifest.first
-        self._span_first = number
+        self.spans.first = number
         return number
 
     def _pinned_logs(self) -> tuple[LogView, ...]:
@@ -174,52 +178,23 @@ class Writer:
         self._tail.sync()
         self._tail.finish()
         self._tail = None
-        self._spans.append((self._span_first, number))
-        self._span_first, self._span_bytes = number + 1, 0
+        self.spans.close(number)
 
-    def _wait_for_room(self) -> None:
-        """Wait while more than BACKLOG_MAX closed spans are past the lag."""
-        if not self._backlog_full():
-            return
+    def _wait_for_room(self, end: int) -> None:
+        """Wait for the sealer while too many closed spans are past the lag."""
         started = time.perf_counter_ns()
         try:
-            while self._backlog_full():
+            while self.spans.backlog_full(end):
                 self._sealer.start()
                 self.changed.wait(1.0)
                 self.check()
         finally:
             self._counters.waited(time.perf_counter_ns() - started)
 
-    def _backlog_full(self) -> bool:
-        end = self.state.end or 0
-        past = sum(1 for _, last in self._spans if last + self._knobs.seal_lag < end)
-        return past > BACKLOG_MAX
-
-    def derive_spans(self) -> None:
-        """Find the closed spans and the running one from the records that are not sealed."""
-        self._spans.clear()
-        self._span_bytes = 0
-        end = self.state.end
-        start = self._span_first = max(self.state.sealed_end, self.manifest.first or 0)
-        if end is None:
-            return
-        for log, low, high in self.state.log_parts(start, end):
-            sizes = log.rows.decoded_bytes(low - log.first, high - log.first)
-            total = int(sizes.sum())
-            last_border = high // self._knobs.segment_blocks * self._knobs.segment_blocks
-            if last_border <= low and self._span_bytes + total < self._knobs.segment_bytes:
-                self._span_bytes += total  # no border in here: the usual case at open
-                continue
-            for number, size in enumerate(sizes.tolist(), low):
-                self._span_bytes += size
-                if self.is_border(number, self._span_bytes):
-                    self._spans.append((self._span_first, number))
-                    self._span_first, self._span_bytes = number + 1, 0
-
     @property
     def at_border(self) -> bool:
         """Whether the next number starts a segment."""
-        return self.state.end in (None, self._span_first)
+        return self.state.end in (None, self.spans.first)
 
     # -- durability --------------------------------------------------------------------------
 
@@ -233,7 +208,7 @@ class Writer:
             try:
                 self._tail.sync()
             except BaseException:
-                self.derive_spans()
+                self._derive()
                 raise
 
     def new_file(self) -> int:
@@ -276,28 +251,24 @@ class Writer:
             end = self.state.end
             if end is None or end <= max(self.state.sealed_end, self.manifest.first or 0):
                 return
-            if end > self._span_first:
-                self._spans.append((self._span_first, end - 1))
-                self._span_first, self._span_bytes = end, 0
-            self._forced = end - 1
             self._wait_sealed(end)
 
     def _wait_sealed(self, end: int) -> None:
-        """Wait until everything below ``end`` is sealed; raise what stops it."""
-        while self.state.sealed_end < end:
+        """Wait until everything below ``end`` is sealed (or was cut); raise what stops it."""
+        while self.state.sealed_end < min(end, self.state.end or 0):
+            if self.spans.forced < end - 1:
+                self.spans.forced = end - 1
+                self._derive()
             self._sealer.start()
             self.changed.wait()
             self.check()
 
     def _take_job(self) -> SealJob | None:
         """The next span that may be sealed, as a job for the sealer."""
-        if not self._spans or self._poison is not None or self.closed:
+        if self._poison or self.closed or not self.spans.ready(0, self.state.end or 0):
             return None
-        first, last = self._spans[0]
-        end = self.state.end or 0
-        if last > self._forced and last + self._knobs.seal_lag >= end:
-            return None
-        recipe = Recipe(self.path, first, self.new_file(), self.chain_at(last), self._knobs)
+        first, last = self.spans.closed[0]
+        recipe = Recipe(self.path, first, self.new_file(), self.chain_at(last), self.spans.knobs)
         return SealJob(recipe, last, tuple(self.state.log_parts(first, last + 1)))
 
     def chain_at(self, last: int) -> int:
@@ -314,7 +285,7 @@ class Writer:
         dropped = [view.log for view in self.state.logs if view.end <= stop]
         manifest = self.manifest.next(segments=(*self.manifest.segments, row))
         self.commit(manifest, kept)
-        self._spans.popleft()
+        self._derive()
         if self._tail is not None and self._tail.log in dropped:
             self._tail.finish()
             self._tail = None
@@ -323,7 +294,7 @@ class Writer:
     def sealing(self) -> dict[str, Any]:
         """Where sealing stands: closed spans that wait, and why the last try failed."""
         error = self._sealer.error
-        return {"waiting": len(self._spans), "running": self._sealer.running,
+        return {"waiting": len(self.spans.closed), "running": self._sealer.running,
                 "error": None if error is None else repr(error)}
 
     # -- direct import -----------------------------------------------------------------------
@@ -335,7 +306,7 @@ class Writer:
             self._check_free()
             if not self.at_border:
                 raise SequenceError(
-                    f"{self.path}: the open segment {self._span_first}..{(self.state.end or 0) - 1}"
+                    f"{self.path}: the open segment {self.spans.first}..{(self.state.end or 0) - 1}"
                     " is not full: append up to its border first, or seal it",
                     have=(self.state.end or 0) - 1, want=self.state.end)
             self.seal()
@@ -349,7 +320,7 @@ class Writer:
         self.direct = False
 
     def direct_recipe(self, first: int) -> Recipe:
-        return Recipe(self.path, first, self.new_file(), self.chain_at(first), self._knobs)
+        return Recipe(self.path, first, self.new_file(), self.chain_at(first), self.spans.knobs)
 
     def publish_direct(self, row: SegmentRow) -> None:
         """Commit a segment that was packed without a log."""
@@ -357,10 +328,10 @@ class Writer:
             self.check()
             segments = (*self.manifest.segments, row)
             self.commit(self.manifest.next(first=self._first_or(row.first), segments=segments), ())
-            self.derive_spans()
+            self._derive()
 
     def _wake(self) -> None:
-        if self._spans and not self.closed:
+        if self.spans.closed and not self.closed:
             self._sealer.start()
 
     # -- truncate, chain, close --------------------------------------------------------------
@@ -392,8 +363,8 @@ class Writer:
         if self._tail is not None:
             self._tail.finish()
             self._tail = None
-        self._forced = -1
-        self.derive_spans()
+        self.spans.forced = -1
+        self._derive()
         for row in old.manifest.segments[len(segments):]:
             self.pool.forget(row)
         self._remove(sorted(old.manifest.paths(self.path) - self.manifest.paths(self.path)))
@@ -427,10 +398,9 @@ class Writer:
                 self._let_go()
 
     def _sealer_has_work(self) -> bool:
-        end = self.state.end or 0
-        if self._poison is not None or self._sealer.error is not None or not self._spans:
+        if self._poison is not None or self._sealer.error is not None:
             return False
-        if self._spans[0][1] > self._forced and self._spans[0][1] + self._knobs.seal_lag >= end:
+        if not self.spans.ready(0, self.state.end or 0):
             return self._sealer.running
         self._sealer.start()
         return True
