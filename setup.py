@@ -15,7 +15,7 @@ from setuptools import Extension, setup
 EXTENSIONS: dict[str, list[str]] = {
     "keccak": ["ext/hash/keccak.c"],
     "rlp": ["ext/rlp/rlp.c"],
-    "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c"],
+    "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c", "ext/s2/s2_fastest.c"],
     "status": [],
     "counters": [],
     "group": ["ext/group/group.c"],

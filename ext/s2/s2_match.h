@@ -12,6 +12,10 @@
  * literals read 16 bytes at a time, stay inside. */
 #define BP_S2_MARGIN 16
 
+/* More than a literal's header and a copy take. A copy of over 16 MB takes 5 bytes more for each,
+ * which a limit that is 3 % below the source's size leaves room for. */
+#define BP_S2_EMIT_MAX 16
+
 /* Multiplicative hash of the low 6 bytes. The prime is the one that Go's s2 uses. */
 static inline uint32_t bp_s2_hash6(uint64_t v, unsigned bits) {
     return (uint32_t)((v << 16) * UINT64_C(227718039650203) >> (64 - bits));
@@ -47,6 +51,14 @@ static inline uint8_t *bp_s2_emit_literal_fast(uint8_t *d, const uint8_t *source
             memcpy(d + i, source + i, 16);
     }
     return d + length;
+}
+
+/* The literal at a block's end, or NULL when it passes the limit. */
+static inline uint8_t *bp_s2_emit_last(uint8_t *d, const uint8_t *limit, const uint8_t *source,
+                                       uint64_t length) {
+    if (limit - d < (int64_t)length + BP_S2_EMIT_MAX)
+        return NULL;
+    return bp_s2_emit_literal(d, source, length);
 }
 
 #endif

@@ -71,7 +71,14 @@ def varint(value: int) -> bytes:
 
 
 def decoded_size(body: bytes) -> int:
-    return sum(op.length for op in reference.operations(b"\x00" + body))
+    """Of the operations up to one that is cut: a copy1 with offset 0 is the start of a repeat."""
+    size = 0
+    try:
+        for operation in reference.operations(b"\x00" + body):
+            size += operation.length
+    except reference.Refused:
+        pass
+    return size
 
 
 @st.composite
