@@ -34,9 +34,9 @@ def _prefixed(base: int, payload: bytes) -> bytes:
 def header(number: int, parent: bytes, random_bytes: random.Random) -> bytes:
     """A header of 15 fields."""
     word = random_bytes.randbytes
+    timestamp = 1_500_000_000 + 13 * (number % 1_000_000)
     return rlp([parent, word(32), word(20), word(32), word(32), word(32), bytes(256), 131_072,
-                number, 30_000_000, 21_000, 1_500_000_000 + 13 * number, b"extra", word(32),
-                word(8)])
+                number, 30_000_000, 21_000, timestamp, b"extra", word(32), word(8)])
 
 
 def transaction(random_bytes: random.Random, size: int, chain_id: int | None) -> list[Any]:

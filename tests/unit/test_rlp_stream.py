@@ -26,7 +26,6 @@ def read(data: bytes) -> tuple[list[bytes], CorruptError | None]:
             assert block.offset == sum(map(len, blocks))
             blocks.append(bytes(block.rlp))
     except CorruptError as error:
-        assert error.file == "a.rlp"
         return blocks, error
     return blocks, None
 
@@ -49,7 +48,7 @@ def test_truncated_at_every_byte_of_the_last_block() -> None:
         assert got == blocks[:2]
         if size > start:
             assert error is not None
-            assert error.offset == start
+            assert (error.file, error.offset) == ("a.rlp", start)
             assert "ends inside" in str(error)
     assert read(whole) == (blocks, None)
 

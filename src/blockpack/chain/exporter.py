@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, cast
 
 from blockpack._native.keccak import keccak256_many
 from blockpack._native.rlp import outer_prefix
-from blockpack.chain import reading
 from blockpack.chain.formats import era1
 from blockpack.chain.formats.e2store import VERSION, encode
 from blockpack.chain.formats.snappy_frames import deflate
@@ -206,12 +205,11 @@ class _EpochWriter:
         self.position += file.write(encode(kind, data))
 
     def _blocks(self, file: BinaryIO) -> None:
-        records = self._store.records
-        rows = zip(*(reading.walk(records, table, self._start, self._stop)
-                     for table in (HEADERS, BODIES, RECEIPTS, DIFFICULTY)), strict=True)
+        rows = self._store.records.rows((HEADERS, BODIES, RECEIPTS, DIFFICULTY), self._start,
+                                        self._stop)
         number = self._start
         while batch := list(islice(rows, _REPORT_BLOCKS)):
-            self._hashes += keccak256_many([row[0] for row in batch])
+            self._hashes += keccak256_many([cast(memoryview, row[0]) for row in batch])
             for row in batch:
                 self._block(file, number, row)
                 number += 1

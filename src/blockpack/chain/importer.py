@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 from xxhash import xxh3_128_digest
 
 from blockpack._native.keccak import keccak256
-from blockpack.chain import reading
 from blockpack.chain.formats.block import SourceBlock
 from blockpack.chain.formats.era1 import EPOCH_BLOCKS
 from blockpack.chain.formats.source import FileSource, Sources, open_sources
@@ -194,9 +193,7 @@ class _Present:
         return True
 
     def _read(self, start: int, stop: int) -> Iterator[tuple[Any, ...]]:
-        records = self._store.records
-        return zip(*(reading.walk(records, table, start, stop)
-                     for table in (HEADERS, BODIES, RECEIPTS, DIFFICULTY)), strict=True)
+        return self._store.records.rows((HEADERS, BODIES, RECEIPTS, DIFFICULTY), start, stop)
 
     def _compare(self, block: SourceBlock, header: memoryview, body: memoryview,
                  receipts: memoryview | None, difficulty: memoryview | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from blockpack._native.keccak import keccak256
 from blockpack._native.rlp import BlockSpans
 from blockpack.chain.records import Buffer
-from blockpack.errors import ChainMismatchError, ForkError, SequenceError
+from blockpack.errors import ChainMismatchError, ForkError, LimitError, SequenceError
+from blockpack.store.writer import NUMBER_LAST
 
 
 class Chain:
@@ -26,13 +27,15 @@ class Chain:
     def check(self, spans: BlockSpans) -> int | None:
         """Refuse a block that does not follow; return a chain id to remember, if it has one.
 
-        Raises SequenceError, ForkError (the head's hash and the block's parent hash) or
-        ChainMismatchError.
+        Raises SequenceError, LimitError (a number that the store has no room for), ForkError (the
+        head's hash and the block's parent hash) or ChainMismatchError.
         """
         if self.want is not None and spans.number != self.want:
             raise SequenceError(
                 f"block {spans.number} does not follow the head: block {self.want} is wanted",
                 have=spans.number, want=self.want)
+        if spans.number > NUMBER_LAST:
+            raise LimitError(f"block {spans.number} is past the last number, {NUMBER_LAST}")
         self._check_parent(spans)
         if spans.chain_id < 0 or spans.chain_id == self.chain_id:
             return None

@@ -3,51 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from blockpack._native.rlp import join_block
 from blockpack.errors import MissingError
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, HEADERS, NAMES
 
-View = memoryview | None
+Views = tuple[memoryview, memoryview]
+BLOCK_TABLES = (HEADERS, BODIES)
 
 
-def walk(records: RecordStore, table: int, start: int, stop: int) -> Iterator[View]:
-    """One view, or None where the table has no record, for each number of start..stop - 1.
+def views(records: RecordStore, start: int, stop: int) -> Iterator[Views]:
+    """(header, body) of each block of start..stop - 1, as views that pin their groups.
 
     Raises for a range outside of the store at the call, not at the first ``next``.
     """
-    return _walk(records.groups(table, start, stop))
+    return _present(records.rows(BLOCK_TABLES, start, stop), start)
 
 
-def _walk(groups: Iterator[tuple[int, Any, int, int]]) -> Iterator[View]:
-    for _, group, low, high in groups:
-        view = group.view
-        for index in range(low, high):
-            yield view(index)
-
-
-def views(records: RecordStore, start: int, stop: int) -> Iterator[tuple[memoryview, memoryview]]:
-    """(header, body) of each block of start..stop - 1, as views that pin their groups."""
-    return _present(walk(records, HEADERS, start, stop), walk(records, BODIES, start, stop), start)
-
-
-def _present(headers: Iterable[View], bodies: Iterable[View], start: int
-             ) -> Iterator[tuple[memoryview, memoryview]]:
-    for number, (header, body) in enumerate(zip(headers, bodies, strict=True), start):
+def _present(rows: Iterable[tuple[memoryview | None, ...]], start: int) -> Iterator[Views]:
+    for number, (header, body) in enumerate(rows, start):
         if header is None or body is None:
             raise missing(HEADERS if header is None else BODIES, number)
         yield header, body
 
 
-def raws(pairs: Iterable[tuple[memoryview, memoryview]]) -> Iterator[bytes]:
+def raws(pairs: Iterable[Views]) -> Iterator[bytes]:
     """The RLP of each block."""
     return (join_block(header, body) for header, body in pairs)
 
 
-def limited_views(pairs: Iterable[tuple[memoryview, memoryview]], max_bytes: int
-                  ) -> Iterator[tuple[memoryview, memoryview]]:
+def limited(pairs: Iterable[Views], max_bytes: int) -> Iterator[Views]:
     """Blocks as long as their records' bytes stay within ``max_bytes``; the first one always."""
     left = max_bytes
     for index, (header, body) in enumerate(pairs):
@@ -55,6 +41,19 @@ def limited_views(pairs: Iterable[tuple[memoryview, memoryview]], max_bytes: int
         if left < 0 and index:
             return
         yield header, body
+
+
+def runs(numbers: Iterable[int], gap_max: int) -> Iterator[range]:
+    """Ascending numbers as stretches: none wider apart inside of one than ``gap_max``."""
+    start = last = None
+    for number in numbers:
+        if start is not None and last is not None and number - last > gap_max:
+            yield range(start, last + 1)
+            start = None
+        start = number if start is None else start
+        last = number
+    if start is not None and last is not None:
+        yield range(start, last + 1)
 
 
 def missing(table: int, number: int) -> MissingError:

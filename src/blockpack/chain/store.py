@@ -26,7 +26,7 @@ from blockpack.chain.records import (
     join,
     split,
 )
-from blockpack.errors import CorruptError, MissingError, NotYetError
+from blockpack.errors import ClosedError, CorruptError, MissingError, NotYetError
 from blockpack.store.knobs import Knobs
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, IDS, NAMES, RECEIPTS
@@ -141,6 +141,8 @@ class BlockStore:
     def append_split(self, rlp: Buffer, spans: BlockSpans, receipts: Buffer | None = None,
                      difficulty: int | None = None, receipts_form: str = CONSENSUS) -> None:
         """As ``append``, of a block that was split already."""
+        if self._records.mode != "a":
+            raise ClosedError(f"{self.path}: opened for reading; open it with mode 'a' to write")
         header, body = split(rlp, spans)
         made = block_records(header, body, receipts, difficulty, receipts_form)
         with self._write_lock:
@@ -193,8 +195,7 @@ class BlockStore:
     def view(self, number: int) -> tuple[memoryview, memoryview]:
         """(header, body) as views, which keep alive what they view."""
         number = self._absolute(number)
-        header = self._records.view(HEADERS, number)
-        body = self._records.view(BODIES, number)
+        header, body = self._records.views(reading.BLOCK_TABLES, number)
         if header is None or body is None:
             raise reading.missing(HEADERS if header is None else BODIES, number)
         return header, body
@@ -282,13 +283,29 @@ class BlockStore:
             return iter(())
         pairs = reading.views(self._records, start, stop)
         if max_bytes is not None:
-            pairs = reading.limited_views(pairs, max_bytes)
+            pairs = reading.limited(pairs, max_bytes)
         return pairs if views else reading.raws(pairs)
 
     def get_many(self, numbers: Iterable[int]) -> list[bytes]:
-        """The RLP of each of these blocks, in the order asked for; read in number order."""
+        """The RLP of each of these blocks, in the order asked for.
+
+        They are read in number order; numbers that share a group inflate it once.
+        """
         wanted = [self._absolute(number) for number in numbers]
-        found = {number: self.raw(number) for number in sorted(set(wanted))}
+        asked = set(wanted)
+        distinct = sorted(asked)
+        for number in distinct[:1] + distinct[-1:]:
+            self._records.rows(reading.BLOCK_TABLES, number, number + 1)  # raises up front
+        # Numbers less than a group apart lie in one group or in two that touch.
+        apart = max(1, self._records.knobs.block_group_size - 1)
+        found: dict[int, bytes] = {}
+        for run in reading.runs(distinct, apart):
+            if len(run) == 1:
+                found[run[0]] = self.raw(run[0])
+                continue
+            pairs = reading.views(self._records, run[0], run[-1] + 1)
+            found |= {number: join(*pair) for number, pair in zip(run, pairs, strict=True)
+                      if number in asked}
         return [found[number] for number in wanted]
 
 

@@ -10,7 +10,7 @@ import os
 import secrets
 import struct
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -270,6 +270,42 @@ class RecordStore:
                 pass
         return self._settled(number, lambda state: state.view(table, number))
 
+    def views(self, table_ids: Sequence[int], number: int) -> list[memoryview | None]:
+        """One number's records of several tables, as view() gives them, all of one moment.
+
+        Reading table by table could meet two states, and so two blocks, in a row.
+        """
+        state = self._role.state
+        if state.first <= number < state.sealed_end:
+            try:
+                return [state.view(table, number) for table in table_ids]
+            except FileNotFoundError:
+                pass
+        return self._settled(
+            number, lambda state: [state.view(table, number) for table in table_ids])
+
+    def rows(self, table_ids: Sequence[int], start: int,
+             stop: int) -> Iterator[tuple[memoryview | None, ...]]:
+        """For each number of the range, its records of several tables, all of one moment.
+
+        As groups() otherwise: checked at the call, and every group is decoded once.
+        """
+        if start < stop:
+            self._require(start, stop)
+        return self._rows(table_ids, start, stop)
+
+    def _rows(self, table_ids: Sequence[int], start: int,
+              stop: int) -> Iterator[tuple[memoryview | None, ...]]:
+        while start < stop:
+            state = self._require(start, stop)
+            try:
+                for row in zip(*(_each(state.groups(table, start, stop)) for table in table_ids),
+                               strict=True):
+                    yield row
+                    start += 1
+            except FileNotFoundError as error:
+                self._refresh_for(state, error)
+
     def groups(self, table: int, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """(number of the group's first record, Group, lo, hi) for start <= number < stop.
 
@@ -346,6 +382,13 @@ class RecordStore:
         ``progress(done, total)`` is called with bytes on disk.
         """
         return verify_store(self._state, self.path, progress)
+
+
+def _each(groups: Iterator[tuple[int, Group, int, int]]) -> Iterator[memoryview | None]:
+    for _, group, low, high in groups:
+        view = group.view
+        for i in range(low, high):
+            yield view(i)
 
 
 def _check_holds(state: State, number: int, path: str) -> None:
