@@ -15,7 +15,7 @@ from blockpack.chain.importer import import_blocks
 from blockpack.cli.knobs import creation_options, given
 from blockpack.cli.output import human_bytes, json_option, print_fields, print_json
 from blockpack.cli.progress import progress
-from blockpack.cli.ranges import resolve_number, resolve_range
+from blockpack.cli.ranges import NEGATIVE_NUMBERS, resolve_number, resolve_range
 from blockpack.cli.stores import STORE
 
 
@@ -28,7 +28,7 @@ from blockpack.cli.stores import STORE
 @click.option("--chain-id", type=int, help="For a store that is made: refuse other chains.")
 @creation_options
 @json_option
-def import_command(store: str, sources: tuple[str, ...], direct: bool, threads: int | None,
+def import_command(*, store: str, sources: tuple[str, ...], direct: bool, threads: int | None,
                    chain_id: int | None, as_json: bool, **options: Any) -> None:
     """Import SOURCES into STORE, made with the knobs given when it does not exist.
 
@@ -67,17 +67,17 @@ def _open_or_create(store: str, chain_id: int | None, knobs: dict[str, Any]
 @click.option("--range", "span", default=":", help="Which blocks.  [default: all]")
 @click.option("--network", help="For era1 file names.  [default: from the chain id]")
 @json_option
-def export(store: str, target: str, form: str, span: str, network: str | None,
+def export(*, store: str, target: str, form: str, span: str, network: str | None,
            as_json: bool) -> None:
     """Write blocks of STORE to TARGET in a format that other programs read."""
     with blockpack.open(store) as opened:
         start, stop = _range(opened, span)
         with progress("export", stop - start) as report:
+            files = [Path(target)]
             if form == "era1":
                 files = export_era1(opened, target, start, stop, network=network, progress=report)
             else:
                 export_rlp(opened, target, start, stop, progress=report)
-                files = [target]
     figures = {"blocks": stop - start, "start": start, "stop": stop,
                "files": [str(name) for name in files]}
     if as_json:
@@ -92,7 +92,7 @@ def _range(store: blockpack.BlockStore, text: str) -> tuple[int, int]:
     return resolve_range(text, store.first, store.head)
 
 
-@click.command()
+@click.command(context_settings=NEGATIVE_NUMBERS)
 @click.argument("store", type=STORE)
 @click.argument("number")
 @click.option("--part", type=click.Choice(["block", "header", "body", "receipts"]),
@@ -118,7 +118,7 @@ def get(store: str, number: str, part: str, as_hex: bool, as_json: bool) -> None
         sys.stdout.buffer.write(data)
 
 
-@click.command()
+@click.command(context_settings=NEGATIVE_NUMBERS)
 @click.argument("store", type=STORE)
 @click.argument("span", default=":", metavar="[RANGE]")
 @json_option

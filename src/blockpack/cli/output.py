@@ -1,4 +1,4 @@
-"""How figures leave the program: a JSON object for machines, a table or aligned lines for people."""
+"""How figures leave the program: one JSON object for machines, tables and lines for people."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
         table.add_column(column, justify="left" if number == 0 else "right")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    # Piped output has no width of its own; 80 columns would wrap the wider tables.
+    # Piped output has no width of its own; 80 columns would cut the wider tables short.
     console = Console()
     if not console.is_terminal:
-        console = Console(width=120)
+        console = Console(width=200)
     console.print(table)
 
 

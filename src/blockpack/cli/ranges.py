@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any, Final
 
 import click
+
+# Context settings of a command that takes numbers: click would take "-1" for an option.
+NEGATIVE_NUMBERS: Final[dict[str, Any]] = {"ignore_unknown_options": True}
 
 _SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _NUMBER = re.compile(r"([+-]?)(\d[\d_]*)(?:\.(\d+))?([kKmMgG]?)")

@@ -17,7 +17,7 @@ from blockpack.cli.output import (
     print_table,
 )
 from blockpack.cli.progress import progress
-from blockpack.cli.ranges import resolve_number
+from blockpack.cli.ranges import NEGATIVE_NUMBERS, resolve_number
 from blockpack.errors import BlockpackError
 
 STORE = click.Path(file_okay=False)
@@ -59,12 +59,18 @@ def _print_info(figures: dict[str, Any], segments: bool) -> None:
             if not isinstance(value, dict | list)}
     flat["total_bytes"] = f"{figures['total_bytes']} ({human_bytes(figures['total_bytes'])})"
     print_fields(flat | {f"knob {name}": value for name, value in figures["knobs"].items()})
-    for what in ("tables", "segments", "logs") if segments else ("tables",):
-        rows = figures.get(what) or []
-        if isinstance(rows, dict):
-            rows = [{"table": name, **row} for name, row in rows.items()]
-        if rows:
-            print_table(list(rows[0]), [list(row.values()) for row in rows], title=what)
+    tables = [{"table": name, **row} for name, row in figures["tables"].items()]
+    _print_rows("tables", tables)
+    if segments:
+        _print_rows("segments", [
+            {"first": segment["first"], "last": segment["last"], "hidden": segment["hidden"],
+             **file} for segment in figures["segments"] for file in segment["files"]])
+        _print_rows("logs", figures["logs"])
+
+
+def _print_rows(title: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        print_table(list(rows[0]), [list(row.values()) for row in rows], title=title)
 
 
 @click.command()
@@ -79,7 +85,7 @@ def seal(store: str, **options: Any) -> None:
     click.echo(f"sealed: {human_bytes(before)} are now {human_bytes(after)}")
 
 
-@click.command()
+@click.command(context_settings=NEGATIVE_NUMBERS)
 @click.argument("store", type=STORE)
 @click.argument("last")
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -1,0 +1,7 @@
+"""Commands that measure: demo, bench."""
+
+from __future__ import annotations
+
+import click
+
+measure_commands: tuple[click.Command, ...] = ()
