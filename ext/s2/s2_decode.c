@@ -126,8 +126,9 @@ static int step(struct decoder *d) {
     return BP_OK;
 }
 
-/* While at least this much is left of both buffers, run() need not check single bytes: one turn reads
- * a literal and a copy's tag, writes at most 60 bytes and then a copy, and 80 past its start. */
+/* While at least this much is left of both buffers, run() need not check single bytes: one turn
+ * reads at most 61 bytes of a literal and a copy's 5, though it loads 64 past a literal's tag; it
+ * writes at most 60 bytes of a literal and 80 from a copy's start. */
 #define SLACK 160
 
 static inline void copy16(uint8_t *target, const uint8_t *source) {

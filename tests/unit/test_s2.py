@@ -176,9 +176,13 @@ def test_data_that_does_not_shrink_is_one_literal() -> None:
 
 
 def test_repeats_are_used() -> None:
-    row = random.Random(2).randbytes(50)
-    data = b"".join(row + bytes([i]) + row[:9] + bytes([i]) for i in range(50))
-    assert any(op.kind == "repeat" for op in reference.operations(s2.compress(data)))
+    row = random.Random(2).randbytes(300)
+    changed = bytearray(row)
+    changed[::30] = bytes(10)
+    data = row + changed
+    for tier in s2.TIERS:
+        kinds = [op.kind for op in reference.operations(s2.compress(data, tier))]
+        assert kinds.count("repeat") >= 5
 
 
 def test_stops_early() -> None:
