@@ -1,0 +1,178 @@
+"""The blockpack program, end to end on a small chain."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chainmaker import chain, era1_parts, hash_of
+from click.testing import CliRunner, Result
+
+import blockpack
+from blockpack.cli import main
+
+BLOCKS = chain(40, tx_bytes=400, chain_id=5)
+
+
+def run(*words: str, ok: bool = True) -> Result:
+    result = CliRunner().invoke(main, list(words))
+    assert (result.exit_code == 0) == ok, result.output
+    return result
+
+
+def figures(*words: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(run(*words, "--json").stdout)
+    return loaded
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    path = tmp_path / "chain.rlp"
+    path.write_bytes(b"".join(BLOCKS))
+    return str(path)
+
+
+@pytest.fixture
+def store(tmp_path: Path, source: str) -> str:
+    path = str(tmp_path / "store")
+    run("import", path, source, "--segment-blocks", "16", "--block-group-size", "4")
+    return path
+
+
+def test_import_makes_the_store_with_the_knobs_given(store: str) -> None:
+    with blockpack.open(store) as opened:
+        assert [bytes(block) for block in opened] == BLOCKS
+        assert opened.knobs.block_group_size == 4
+        assert opened.knobs.segment_blocks == 16
+
+
+def test_import_again_skips_everything(store: str, source: str) -> None:
+    again = figures("import", store, source)
+    assert (again["appended"], again["skipped"], again["head"]) == (0, 40, 39)
+
+
+@pytest.mark.parametrize("direct", [(), ("--direct",)], ids=["log", "direct"])
+def test_import_from_standard_input(tmp_path: Path, direct: tuple[str, ...]) -> None:
+    path = str(tmp_path / "piped")
+    done = subprocess.run(
+        [sys.executable, "-m", "blockpack", "import", path, "-", "--json", *direct],
+        input=b"".join(BLOCKS), capture_output=True, check=True)
+    assert json.loads(done.stdout)["appended"] == len(BLOCKS)
+
+
+def test_import_of_another_fork_names_both_hashes_and_fails(store: str, tmp_path: Path) -> None:
+    other = chain(40, seed=2, tx_bytes=400, chain_id=5)
+    path = tmp_path / "other.rlp"
+    path.write_bytes(b"".join(other))
+    output = run("import", store, str(path), ok=False).output
+    assert hash_of(BLOCKS[0]).hex() in output
+    assert hash_of(other[0]).hex() in output
+
+
+def test_create_info_and_locked_knob(tmp_path: Path) -> None:
+    path = str(tmp_path / "empty")
+    run("create", path, "--compression", "zstd", "--seal-compression-level", "best",
+        "--chain-id", "7")
+    shown = figures("info", path)
+    assert shown["knobs"]["seal_compression_level"] == "best"
+    assert shown["chain_id"] == 7
+    assert "digest" in run("info", path, "--segments", "--digest").output
+    assert run("create", path, ok=False).exit_code == 1
+
+
+def test_unknown_tier_is_refused_naming_those_there_are(tmp_path: Path) -> None:
+    output = run("create", str(tmp_path / "x"), "--compression", "s2",
+                 "--seal-compression-level", "default", ok=False).output
+    assert all(tier in output for tier in ("fastest", "better", "best"))
+
+
+def test_info_sizes_are_those_of_the_files(store: str) -> None:
+    total = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
+    assert figures("info", store)["total_bytes"] == total
+
+
+def test_seal_then_get_every_part(store: str) -> None:
+    run("seal", store)
+    with blockpack.open(store) as opened:
+        assert opened.info()["open_bytes"] == 0
+        header, body = opened.view(39)
+    assert run("get", store, "-1").stdout_bytes == BLOCKS[39]
+    assert run("get", store, "39", "--part", "header").stdout_bytes == bytes(header)
+    assert run("get", store, "39", "--part", "body", "--hex").stdout == f"0x{body.hex()}\n"
+    assert figures("get", store, "7")["hash"] == "0x" + hash_of(BLOCKS[7]).hex()
+    assert "NotYetError" in run("get", store, "40", ok=False).output
+    assert "MissingError" in run("get", store, "3", "--part", "receipts", ok=False).output
+
+
+def test_scan_counts_blocks_and_bytes(store: str) -> None:
+    whole, last = figures("scan", store), figures("scan", store, "-5:")
+    assert (whole["blocks"], last["blocks"]) == (40, 5)
+    assert 0 < last["bytes"] < whole["bytes"] <= sum(map(len, BLOCKS))
+
+
+def test_verify_finds_a_flipped_bit_and_exits_with_one(store: str) -> None:
+    run("seal", store)
+    assert figures("verify", store)["faults"] == []
+    victim = max((Path(store) / "sealed").glob("bodies-*"), key=lambda p: p.stat().st_size)
+    damaged = bytearray(victim.read_bytes())
+    damaged[100] ^= 1
+    victim.write_bytes(damaged)
+    result = run("verify", store, "--level", "bytes", "--json", ok=False)
+    faults = json.loads(result.stdout)["faults"]
+    assert result.exit_code == 1
+    assert [fault["error"] for fault in faults] == ["CorruptError"]
+    assert faults[0]["file"].endswith(victim.name)
+
+
+def test_truncate_asks_and_cuts(store: str) -> None:
+    assert CliRunner().invoke(main, ["truncate", store, "9"], input="n\n").exit_code == 1
+    run("truncate", store, "-11", "--yes")
+    with blockpack.open(store) as opened:
+        assert opened.head == 29
+    assert "nothing to cut" in run("truncate", store, "29").output
+
+
+def test_export_rlp_round_trip(store: str, tmp_path: Path) -> None:
+    plain, packed = tmp_path / "out.rlp", tmp_path / "out.rlp.gz"
+    assert figures("export", store, str(plain), "--range", "5:+10")["blocks"] == 10
+    assert plain.read_bytes() == b"".join(BLOCKS[5:15])
+    run("export", store, str(packed))
+    again = str(tmp_path / "again")
+    assert figures("import", again, str(packed))["appended"] == 40
+
+
+def test_export_era1_round_trip_with_equal_digest(tmp_path: Path) -> None:
+    source = tmp_path / "chain.era1"
+    source.write_bytes(b"".join(era1_parts(BLOCKS, 0)))
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    run("import", one, str(source))
+    files = figures("export", one, str(tmp_path / "out"), "--format", "era1",
+                    "--network", "test")["files"]
+    run("import", two, str(tmp_path / "out"), "--direct")
+    assert Path(files[0]).name.startswith("test-00000-")
+    assert figures("info", one, "--digest")["digest"] == figures("info", two, "--digest")["digest"]
+
+
+def test_broken_input_keeps_what_came_before_and_names_the_byte(tmp_path: Path) -> None:
+    path = tmp_path / "cut.rlp"
+    path.write_bytes(b"".join(BLOCKS[:10])[:-1])
+    store = str(tmp_path / "store")
+    output = run("import", store, str(path), ok=False).output
+    assert f"cut.rlp at byte {sum(map(len, BLOCKS[:9]))}" in output
+    with blockpack.open(store) as opened:
+        assert opened.head == 8
+
+
+def test_every_command_has_help() -> None:
+    for name, command in main.commands.items():
+        output = run(name, "--help").output
+        assert command.help
+        assert command.help.split()[0] in output
+
+
+def test_nothing_is_printed_by_progress_without_a_terminal(store: str) -> None:
+    assert run("verify", store).stderr == ""
