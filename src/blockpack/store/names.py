@@ -7,7 +7,6 @@ lock either finds the file that its manifest means or none at all.
 from __future__ import annotations
 
 import os
-import re
 from typing import Final
 
 from blockpack.store import tables
@@ -18,9 +17,6 @@ MANIFEST_TEMPORARY: Final = "manifest.json.tmp"
 LOCK: Final = "lock"
 OPEN: Final = "open"
 SEALED: Final = "sealed"
-
-_GENERATION: Final = re.compile(r"\.g(\d{4,})\.")
-
 
 def log(store: str, first: int, generation: int) -> str:
     """Path of an open log."""
@@ -34,17 +30,15 @@ def sidecar(log_path: str) -> str:
 
 def segment(store: str, table: int, first: int, last: int, generation: int) -> str:
     """Path of a sealed segment's file for one table."""
-    name = f"{tables.NAMES[table]}-{first:09d}-{last:09d}.g{generation:04d}.seg"
-    return os.path.join(store, SEALED, name)
+    return segment_in(os.path.join(store, SEALED), table, first, last, generation)
+
+
+def segment_in(folder: str, table: int, first: int, last: int, generation: int) -> str:
+    """The same, the folder of sealed segments being known."""
+    return f"{folder}/{tables.NAMES[table]}-{first:09d}-{last:09d}.g{generation:04d}.seg"
 
 
 def segment_temporary(store: str, table: int, first: int, generation: int) -> str:
     """Path of a segment file while it is written: its last number is not known yet."""
     name = f"{tables.NAMES[table]}-{first:09d}.g{generation:04d}.seg.tmp"
     return os.path.join(store, SEALED, name)
-
-
-def generation_of(name: str) -> int:
-    """The generation in a file name, 0 when it has none."""
-    match = _GENERATION.search(name)
-    return int(match.group(1)) if match else 0

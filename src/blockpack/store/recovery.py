@@ -118,9 +118,9 @@ def _sweep(path: str, manifest: Manifest, fs: FileSystem) -> None:
     wanted = manifest.paths(path)
     found: set[str] = set()
     for folder in (names.OPEN, names.SEALED):
-        fs.mkdir(os.path.join(path, folder))
-        found.update(entry.path for entry in os.scandir(os.path.join(path, folder))
-                     if entry.is_file(follow_symlinks=False) and _is_ours(entry.name))
+        inside = os.path.join(path, folder)
+        fs.mkdir(inside)
+        found.update(f"{inside}/{name}" for name in os.listdir(inside) if _is_ours(name))
     orphans = sorted(found - wanted)
     temporary = os.path.join(path, names.MANIFEST_TEMPORARY)
     if os.path.exists(temporary):
@@ -134,4 +134,4 @@ def _sweep(path: str, manifest: Manifest, fs: FileSystem) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    return name.endswith((".log", ".idx", ".seg", ".seg.tmp")) and names.generation_of(name) > 0
+    return name.endswith((".log", ".idx", ".seg", ".seg.tmp")) and ".g" in name

@@ -111,7 +111,7 @@ class State:
         self.logs = logs
         self.first = manifest.first or 0
         self.sealed_end = manifest.sealed_end or 0
-        self._firsts = [row.first for row in manifest.segments]
+        self._firsts = [row[0] for row in manifest.segments.raw]
         self._pool = pool
 
     @property
@@ -163,7 +163,8 @@ class State:
     def sealed_parts(self, start: int, stop: int) -> Iterator[tuple[SegmentRow, int, int]]:
         """The segments that hold numbers of start..stop, and which of them each holds."""
         at = max(0, bisect_right(self._firsts, start) - 1)
-        for row in self.manifest.segments[at:]:
+        for i in range(at, len(self._firsts)):
+            row = self.manifest.segments[i]
             if row.first >= stop:
                 return
             low, high = max(start, row.first), min(stop, row.first + row.visible)

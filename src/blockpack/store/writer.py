@@ -283,7 +283,7 @@ class Writer:
         stop = job.last + 1
         kept = tuple(view for view in self.state.logs if view.end > stop)
         dropped = [view.log for view in self.state.logs if view.end <= stop]
-        manifest = self.manifest.next(segments=(*self.manifest.segments, row))
+        manifest = self.manifest.next(segments=self.manifest.segments.plus(row))
         self.commit(manifest, kept)
         self._derive()
         if self._tail is not None and self._tail.log in dropped:
@@ -326,7 +326,7 @@ class Writer:
         """Commit a segment that was packed without a log."""
         with self.changed:
             self.check()
-            segments = (*self.manifest.segments, row)
+            segments = self.manifest.segments.plus(row)
             self.commit(self.manifest.next(first=self._first_or(row.first), segments=segments), ())
             self._derive()
 
@@ -353,7 +353,7 @@ class Writer:
 
     def _cut(self, last: int) -> None:
         old = self.state
-        segments = manifests.cut_segments(self.manifest, last)
+        segments = self.manifest.segments.cut(last)
         views = tuple(LogView(v.log, min(v.end, last + 1) - v.log.first)
                       for v in old.logs if v.log.first <= last and v.end > v.log.first)
         manifest = self.manifest.next(segments=segments)
