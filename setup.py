@@ -17,6 +17,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "rlp": ["ext/rlp/rlp.c"],
     "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c", "ext/s2/s2_fastest.c"],
     "status": [],
+    "cache": [],
     "counters": [],
     "group": ["ext/group/group.c"],
     "index": ["ext/index/index.c"],
