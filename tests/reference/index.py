@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ def decode(data: bytes) -> list[Row]:
     """The frames of these entries, believed."""
     entries = list(ENTRY.iter_unpack(data))
     return [Row(a[0], b[0] - a[0], a[3], a[1], a[2], b[2] - a[2])
-            for a, b in zip(entries, entries[1:], strict=False)]
+            for a, b in itertools.pairwise(entries)]
 
 
 def find(rows: Sequence[Row], ordinal: int) -> int:

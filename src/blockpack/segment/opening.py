@@ -129,7 +129,7 @@ def one_section(sections: tuple[Section, ...], kind: int, path: str) -> Section:
     return found[0]
 
 
-def section_bytes(tail: _Tail, section: Section, identity: int,
+def section_bytes(tail: Source | _Tail, section: Section, identity: int,
                   path: str) -> bytes | memoryview:
     """Return a section's bytes, their checksum compared."""
     data = tail.read(section.offset, section.size)
@@ -137,6 +137,17 @@ def section_bytes(tail: _Tail, section: Section, identity: int,
     layout.check_sum(layout.checksum(data, seed), section.checksum,
                      f"section of kind {section.kind}", path, section.offset)
     return data
+
+
+def faulty_sections(source: Source, opened: Opened, path: str) -> list[CorruptError]:
+    """What is wrong with the sections, also with those of unknown kinds that a reader skips."""
+    faults = []
+    for section in opened.sections:
+        try:
+            section_bytes(source, section, opened.identity, path)
+        except CorruptError as error:
+            faults.append(error)
+    return faults
 
 
 def read_meta(tail: _Tail, section: Section, header: Header, first_bytes: bytes,

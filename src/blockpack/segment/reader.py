@@ -15,7 +15,7 @@ from blockpack.errors import BlockpackError, ClosedError, CorruptError, LimitErr
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import Codec, codec_of_id, tier_of_id
 from blockpack.segment.digest import Digest
-from blockpack.segment.opening import Opened, describe, open_segment
+from blockpack.segment.opening import Opened, describe, faulty_sections, open_segment
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
 
 if TYPE_CHECKING:
@@ -108,11 +108,15 @@ class SegmentReader:
         of the machine (OSError, MemoryError) is raised.
         """
         index, source = self._reading()
-        faults: list[CorruptError] = []
+        opened = self._opened
+        if opened is None:
+            raise self._closed()
+        faults = faulty_sections(source, opened, self.path)
         digest = Digest()
-        present = 0
+        present = content_bytes = 0
         for i in range(len(index)):
             place = index.entry(i)
+            content_bytes += place[3]
             try:
                 group = self._inflate(source, place)
                 present += self._digest_group(digest, place, group)
@@ -120,11 +124,12 @@ class SegmentReader:
                 faults.append(error)
             if progress is not None:
                 progress(place[2])
-        if not faults and (present, digest) != (self.present, self.digest):
+        expected = (self.present, self.digest, opened.meta.lanes[0].decoded_bytes)
+        found = (present, digest, content_bytes)
+        if not faults and found != expected:
             faults.append(CorruptError(
-                "the records are not those that were sealed", file=self.path,
-                expected=f"{self.present} records, digest {bytes(self.digest).hex()}",
-                found=f"{present} records, digest {bytes(digest).hex()}"))
+                "the records are not those that were sealed: present, digest or content bytes "
+                "differ", file=self.path, expected=expected, found=found))
         return faults
 
     def close(self) -> None:
