@@ -142,7 +142,8 @@ class Sidecar:
             self._open()
             self._fs.pwrite(self._fd, chunk, self._size)
         except OSError:
-            return  # what is there past _size fails its checksum or is written over
+            self.close()  # the next one starts from the last good size again
+            return
         self._size += len(chunk)
         self._saved = count
 

@@ -231,7 +231,8 @@ def _check(manifest: Manifest, path: str) -> None:
     known = set(tables.IDS)
     for row in manifest.segments.raw:
         first, count, visible = row[:3]
-        if set(map(type, row[:4])) != {int} or first != expected or not 0 < visible <= count or len(row) % 4:
+        if (set(map(type, row[:4])) != {int} or first != expected
+                or not 0 < visible <= count or len(row) % 4):
             raise CorruptError(f"segment {row[:4]} does not follow", file=path,
                                expected=expected, found=first)
         if not known.issuperset(row[4::4]):
