@@ -11,6 +11,7 @@ from typing import Any
 import cramjam
 
 from blockpack._native.keccak import keccak256
+from blockpack.chain.roots import ordered_root
 
 EMPTY_LIST = b"\xc0"
 
@@ -31,12 +32,14 @@ def _prefixed(base: int, payload: bytes) -> bytes:
     return bytes((base + 55 + len(size),)) + size + payload
 
 
-def header(number: int, parent: bytes, random_bytes: random.Random) -> bytes:
-    """A header of 15 fields."""
+def header(number: int, parent: bytes, transactions: list[Any], random_bytes: random.Random
+           ) -> bytes:
+    """A header of 15 fields, whose roots are those of the transactions and of no uncles."""
     word = random_bytes.randbytes
+    root = ordered_root([rlp(one) for one in transactions])
     timestamp = 1_500_000_000 + 13 * (number % 1_000_000)
-    return rlp([parent, word(32), word(20), word(32), word(32), word(32), bytes(256), 131_072,
-                number, 30_000_000, 21_000, timestamp, b"extra", word(32), word(8)])
+    return rlp([parent, keccak256(EMPTY_LIST), word(20), word(32), root, word(32), bytes(256),
+                131_072, number, 30_000_000, 21_000, timestamp, b"extra", word(32), word(8)])
 
 
 def transaction(random_bytes: random.Random, size: int, chain_id: int | None) -> list[Any]:
@@ -53,8 +56,8 @@ def chain(count: int, first: int = 0, *, seed: int = 1, tx_bytes: int = 100, txs
     source = random.Random(seed)
     blocks = []
     for number in range(first, first + count):
-        head = header(number, parent, source)
         body = [transaction(source, tx_bytes, chain_id) for _ in range(txs)]
+        head = header(number, parent, body, source)
         blocks.append(_prefixed(0xC0, head + rlp(body) + EMPTY_LIST))
         parent = keccak256(head)
     return blocks

@@ -128,8 +128,8 @@ def test_max_bytes_ends_a_range_before_it_is_passed(store: BlockStore, views: bo
     sizes = [len(chainmaker.header_of(b)) + len(chainmaker.body_of(b)) for b in BLOCKS]
     for count, max_bytes in ((1, 0), (1, 1), (1, sizes[0]), (1, sizes[0] + sizes[1] - 1),
                              (2, sizes[0] + sizes[1]), (COUNT, 1 << 40)):
-        got = list(store.raw_range(FIRST, FIRST + COUNT, max_bytes, views=views))  # type: ignore[call-overload]
-        assert len(got) == count
+        got = store.raw_range(FIRST, FIRST + COUNT, max_bytes, views=views)  # type: ignore
+        assert len(list(got)) == count
 
 
 def test_a_range_inflates_each_group_once(store: BlockStore) -> None:
@@ -171,7 +171,8 @@ def refused(store: BlockStore, error: type[Exception], block: bytes, **records: 
 def test_refusals_write_nothing(store: BlockStore) -> None:
     following = chainmaker.chain(3, FIRST + COUNT, parent=chainmaker.hash_of(BLOCKS[-1]))
     error = refused(store, SequenceError, following[1])
-    assert (error.have, error.want) == (FIRST + COUNT + 1, FIRST + COUNT)  # type: ignore[attr-defined]
+    assert error.have == FIRST + COUNT + 1  # type: ignore[attr-defined]
+    assert error.want == FIRST + COUNT  # type: ignore[attr-defined]
     refused(store, SequenceError, BLOCKS[-1])
     fork = chainmaker.chain(1, FIRST + COUNT, seed=9)[0]
     error = refused(store, ForkError, fork)

@@ -8,7 +8,12 @@ import random
 
 import pytest
 
-from blockpack.chain.formats.gzip_stream import INPUT_BYTES, OUTPUT_BYTES_MAX, GzipReader
+from blockpack.chain.formats.gzip_stream import (
+    INPUT_BYTES,
+    OUTPUT_BYTES_MAX,
+    DamagedMemberError,
+    GzipReader,
+)
 from blockpack.chain.formats.stream import FileReader
 from blockpack.errors import CorruptError
 
@@ -55,6 +60,7 @@ def test_truncated_at_every_byte() -> None:
         assert content.startswith(output)
         assert error is not None
         assert (error.file, error.offset) == ("a.gz", size)
+        assert not isinstance(error, DamagedMemberError)
     assert read_all(b"") == (b"", None)
 
 
@@ -75,6 +81,8 @@ def test_bad_second_header_keeps_the_first_member() -> None:
     assert error is not None
     assert len(head) <= (error.offset or 0) <= len(head) + 3
     assert f"starts at byte {len(head)}" in str(error)
+    assert isinstance(error, DamagedMemberError)
+    assert error.stream_offset == len(first)
 
 
 @pytest.mark.parametrize("size", [500, 300_000])
@@ -85,7 +93,8 @@ def test_wrong_checksum_keeps_everything_before_it(size: int) -> None:
     output, error = read_all(bytes(data))
     assert output == content
     assert error is not None
-    assert "not covered" in str(error)
+    assert isinstance(error, DamagedMemberError)
+    assert error.stream_offset == 0
 
 
 def test_garbage_after_a_member() -> None:

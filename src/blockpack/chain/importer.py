@@ -2,13 +2,16 @@
 
 A block that the store has already is compared with it, byte for byte; one that differs is a
 ForkError. What came before an error is kept and durable, so an import that failed or was killed
-is simply run again.
+is simply run again. Of a gzip member that proves damaged at its end, the blocks up to the first
+one that does not have the transactions, uncles and withdrawals that its header names are kept.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,9 +23,11 @@ from xxhash import xxh3_128_digest
 from blockpack._native.keccak import keccak256
 from blockpack.chain.formats.block import SourceBlock
 from blockpack.chain.formats.era1 import EPOCH_BLOCKS
+from blockpack.chain.formats.gzip_stream import DamagedMemberError
 from blockpack.chain.formats.source import FileSource, Sources, open_sources
 from blockpack.chain.links import Chain
 from blockpack.chain.records import CONSENSUS, decode_receipts, encode_difficulty, join, split
+from blockpack.chain.roots import body_matches
 from blockpack.chain.store import BlockStore, block_records, standing
 from blockpack.errors import (
     BlockpackError,
@@ -74,9 +79,11 @@ def import_blocks(store: BlockStore, sources: Where | Iterable[Where], *, direct
         for source in opened:
             run.result.passed_over += source.skipped
             _import_source(run, source)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError, BlockpackError):
             run.finish()
+            if isinstance(error, DamagedMemberError):
+                run.drop_damaged(error.stream_offset)
         raise
     run.finish()
     return run.result
@@ -125,9 +132,11 @@ class _Import:
         self._present = _Present(store)
         self._direct = _Direct(store, threads) if direct else None
         self._synced = time.monotonic()
+        self._file_ends = array("Q")  # where the blocks appended from this file end in it
 
     def take_file(self, file: FileSource) -> None:
         """Every block of one file."""
+        self._file_ends = array("Q")
         for count, block in enumerate(file, 1):
             try:
                 self._take(block)
@@ -149,6 +158,7 @@ class _Import:
             self._store.append_split(block.rlp, block.spans, block.receipts, block.difficulty,
                                      block.receipts_form or CONSENSUS)
         self.result.appended += 1
+        self._file_ends.append(block.offset + len(block.rlp))
 
     def _tick(self, file: FileSource) -> None:
         now = time.monotonic()
@@ -162,6 +172,23 @@ class _Import:
         if self._direct is not None:
             self._direct.finish()
         self._store.sync()
+
+    def drop_damaged(self, stream_offset: int) -> None:
+        """Cut the store before the first block of a damaged gzip member that is not sound.
+
+        Its bytes were taken before its checksum could be looked at. Headers are held by the
+        parent links; a body is held by the roots in its header.
+        """
+        head = self._store.head
+        if head is None:
+            return
+        sound = bisect_right(self._file_ends, stream_offset)
+        start = head + 1 - len(self._file_ends) + sound
+        pairs = self._store.raw_range(start, head + 1, views=True)
+        for number, (header, body) in enumerate(pairs, start):
+            if not body_matches(header, body):
+                self._store.truncate(number - 1)
+                return
 
 
 class _Present:

@@ -22,10 +22,22 @@ OUTPUT_BYTES_MAX = 4 << 20
 _GZIP_WRAPPER = 31
 
 
+class DamagedMemberError(CorruptError):
+    """A member does not decode, or not to what its checksum says.
+
+    Any byte of it may be wrong, not only those from ``offset`` on: a flipped bit can decode to
+    something else for a long time. ``stream_offset`` is where its content starts in the
+    decompressed stream.
+    """
+
+    stream_offset = 0
+
+
 class GzipReader:
     """Reads the decompressed bytes of a gzip stream.
 
-    Faults are CorruptErrors whose offset counts bytes of the compressed file.
+    Faults are CorruptErrors whose offset counts bytes of the compressed file: DamagedMemberError,
+    or a plain one for a file that ends too early.
     """
 
     def __init__(self, reader: Reader, name: str) -> None:
@@ -35,6 +47,8 @@ class GzipReader:
         self._input = b""
         self._input_offset = 0
         self._member_offset = 0
+        self._member_stream_offset = 0
+        self._stream_offset = 0
         self._fault: CorruptError | None = None
 
     @property
@@ -49,6 +63,7 @@ class GzipReader:
             if self._inflater is None and not self._start_member():
                 return b""
             output = self._inflate()
+            self._stream_offset += len(output)
             if output:
                 return output
         raise self._fault
@@ -63,6 +78,7 @@ class GzipReader:
         if not self._input:
             return False
         self._member_offset = self._input_offset
+        self._member_stream_offset = self._stream_offset
         self._inflater = zlib.decompressobj(_GZIP_WRAPPER)
         return True
 
@@ -79,9 +95,10 @@ class GzipReader:
         if self._inflater.eof:
             self._inflater = None
         elif not piece and not output:
-            self._fault = self._error(
-                "the gzip stream is truncated; get the file again. The blocks before were kept",
-                "the end of a member", "the end of the file")
+            self._fault = CorruptError(
+                "the gzip stream is truncated; get the file again", file=self._name,
+                offset=self._input_offset, expected="the end of a member",
+                found="the end of the file")
         return output
 
     def _salvage(self, inflater: Any, piece: bytes, error: zlib.error) -> bytes:
@@ -99,16 +116,13 @@ class GzipReader:
                 continue
             inflater, piece = trial, piece[len(half):]
             self._advance(len(half))
-        self._fault = self._error(
-            f"bad gzip data ({error}); get the file again. The blocks before this byte were"
-            " kept, but if the fault is a checksum they are not covered by one",
-            "valid gzip", f"a fault in the member that starts at byte {self._member_offset}")
+        self._fault = DamagedMemberError(
+            f"bad gzip data ({error}); get the file again", file=self._name,
+            offset=self._input_offset, expected="valid gzip",
+            found=f"a fault in the member that starts at byte {self._member_offset}")
+        self._fault.stream_offset = self._member_stream_offset
         return bytes(output)
 
     def _advance(self, size: int) -> None:
         self._input = self._input[size:]
         self._input_offset += size
-
-    def _error(self, message: str, expected: str, found: str) -> CorruptError:
-        return CorruptError(message, file=self._name, offset=self._input_offset,
-                            expected=expected, found=found)
