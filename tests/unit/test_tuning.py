@@ -23,6 +23,7 @@ def few() -> Iterable[bytes]:
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "READ_SECONDS", 0.005)
+    monkeypatch.setattr(tuning, "SCAN_SECONDS", 0.005)
 
 
 @pytest.fixture
