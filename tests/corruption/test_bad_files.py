@@ -105,9 +105,9 @@ def test_bad_file(tmp_path: Path, name: str, direct: bool) -> None:
     path = tmp_path / "chain.file"
     path.write_bytes(content)
     began, peak = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with blockpack.create(tmp_path / "store", segment_blocks=8, seal_lag=0) as store:
-        with pytest.raises(CorruptError) as caught:
-            import_blocks(store, path, direct=direct)
+    with (blockpack.create(tmp_path / "store", segment_blocks=8, seal_lag=0) as store,
+          pytest.raises(CorruptError) as caught):
+        import_blocks(store, path, direct=direct)
     error = caught.value
     assert error.file == str(path)
     assert error.offset is not None

@@ -118,7 +118,7 @@ def test_era1_needs_receipts_and_difficulty(tmp_path: Path) -> None:
         for index, block in enumerate(BLOCKS):
             store.append(block, receipts=b"\xc0", receipts_form="slim" if index > 9 else
                          "consensus", difficulty=1 if index < 30 else None)
-        with pytest.raises(MissingError, match="difficulty of every block.* none for block 50"):
+        with pytest.raises(MissingError, match=r"difficulty of every block.* none for block 50"):
             export_era1(store, tmp_path / "era1")
         with pytest.raises(MissingError, match="block 30 are in the slim form"):
             export_era1(store, tmp_path / "era1", FIRST, 50)

@@ -86,7 +86,7 @@ def test_an_overlap_with_other_bytes_is_a_fork(create: Create, direct: bool) -> 
     with create() as store:
         import_blocks(store, data(BLOCKS[:40]))
         before = store.digest()
-        with pytest.raises(ForkError, match="stream at byte 0: block 60 is .* another fork"
+        with pytest.raises(ForkError, match=r"stream at byte 0: block 60 is .* another fork"
                            ) as caught:
             import_blocks(store, data(fork), direct=direct)
         assert caught.value.number == 60
