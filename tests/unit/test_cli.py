@@ -176,3 +176,18 @@ def test_every_command_has_help() -> None:
 
 def test_nothing_is_printed_by_progress_without_a_terminal(store: str) -> None:
     assert run("verify", store).stderr == ""
+
+
+def test_demo_says_that_it_is_synthetic_and_prints_every_group_size() -> None:
+    output = run("demo", "--blocks", "24").output
+    assert "synthetic" in output
+    assert [size for size in ("1", "16", "64", "128") if f" {size} " in output] == [
+        "1", "16", "64", "128"]
+
+
+def test_bench_measures_groups_and_levels_of_own_blocks(source: str, store: str) -> None:
+    shown = figures("bench", source, "--groups", "1,8", "--levels", "1,6")
+    assert [row["group_size"] for row in shown["groups"]["rows"]] == [1, 8]
+    assert len({row["sealed_bytes"] for row in shown["levels"]["rows"]}) == 1
+    assert "sequential scan" in run("bench", store, "--groups", "1,4", "--blocks", "20").output
+    assert run("bench", source, "--groups", "one", ok=False).exit_code == 2
