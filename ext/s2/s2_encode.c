@@ -13,8 +13,7 @@ uint64_t bp_s2_encode_bound(uint64_t size) {
 }
 
 size_t bp_s2_scratch_size(enum bp_s2_tier tier, uint64_t size) {
-    (void)tier;
-    return bp_s2_fastest_scratch(size);
+    return tier == BP_S2_FASTEST ? bp_s2_fastest_scratch(size) : bp_s2_better_scratch(size);
 }
 
 static uint8_t *emit_size(uint8_t *d, uint64_t size) {
@@ -24,6 +23,16 @@ static uint8_t *emit_size(uint8_t *d, uint64_t size) {
     return d + 1;
 }
 
+/* Less than 3 % saved is not worth its decoding: NULL, and the block becomes one literal. */
+static uint8_t *encode_operations(enum bp_s2_tier tier, const uint8_t *source, uint64_t size,
+                                  uint8_t *d, void *scratch) {
+    const uint8_t *limit = d + size - size / 32 - 5;
+    if (size < BP_S2_SEARCH_MIN)
+        return NULL;
+    return tier == BP_S2_FASTEST ? bp_s2_fastest(source, size, d, limit, scratch)
+                                 : bp_s2_better(source, size, d, limit, scratch);
+}
+
 int64_t bp_s2_encode(enum bp_s2_tier tier, const uint8_t *source, size_t source_size,
                      uint8_t *target, size_t target_size, void *scratch, size_t scratch_size) {
     uint64_t size = source_size;
@@ -31,10 +40,8 @@ int64_t bp_s2_encode(enum bp_s2_tier tier, const uint8_t *source, size_t source_
         return BP_TOO_LARGE;
     if (target_size < bp_s2_encode_bound(size) || scratch_size < bp_s2_scratch_size(tier, size))
         return BP_NO_SPACE;
-    uint8_t *start = emit_size(target, size), *d = NULL;
-    /* Less than 3 % saved is not worth its decoding: the whole block becomes one literal. */
-    if (size >= BP_S2_SEARCH_MIN)
-        d = bp_s2_fastest(source, size, start, start + size - size / 32 - 5, scratch);
+    uint8_t *start = emit_size(target, size);
+    uint8_t *d = encode_operations(tier, source, size, start, scratch);
     if (d == NULL)
         d = bp_s2_emit_literal(start, source, size);
     return d - target;

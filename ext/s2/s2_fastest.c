@@ -14,12 +14,7 @@
 #include "s2/s2_tiers.h"
 
 struct finder {
-    const uint8_t *source;
-    uint64_t size;
-    uint64_t last;          /* the last position to search from */
-    uint64_t literal;       /* start of the bytes that no operation covers yet */
-    uint64_t offset;        /* of the last copy; before one, 1 is as good as any */
-    int copied;
+    struct bp_s2_cover cover;
     uint32_t *table;
     unsigned bits;
 };
@@ -32,87 +27,65 @@ size_t bp_s2_fastest_scratch(uint64_t size) {
     return sizeof(uint32_t) << table_bits(size);
 }
 
+static inline uint32_t *slot_of(const struct finder *f, uint64_t v) {
+    return f->table + bp_s2_hash(v, 6, f->bits);
+}
+
 /* The next match at or after s. Returns its position and sets *from, or 0 when there is none. */
 static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from) {
-    const uint8_t *source = f->source;
-    uint32_t *table = f->table;
-    while (s <= f->last) {
+    const uint8_t *source = f->cover.source;
+    while (s <= f->cover.last) {
         uint64_t v = bp_load64le(source + s);
-        uint32_t *slot0 = table + bp_s2_hash6(v, f->bits);
-        uint32_t *slot1 = table + bp_s2_hash6(v >> 8, f->bits);
-        uint32_t *slot2 = table + bp_s2_hash6(v >> 16, f->bits);
+        uint32_t *slot0 = slot_of(f, v), *slot1 = slot_of(f, v >> 8), *slot2 = slot_of(f, v >> 16);
         uint64_t from0 = *slot0, from1 = *slot1;
         *slot0 = (uint32_t)s;
         *slot1 = (uint32_t)(s + 1);
-        *from = s + 1 - f->offset;
+        *from = s + 1 - f->cover.offset;
         if ((uint32_t)(v >> 8) == bp_load32le(source + *from))
             return s + 1;
         *from = from0;
         if ((uint32_t)v == bp_load32le(source + from0))
             return s;
-        *from = from1;
-        if ((uint32_t)(v >> 8) == bp_load32le(source + from1)) {
-            *slot2 = (uint32_t)(s + 2);
-            return s + 1;
-        }
-        *from = *slot2;
+        uint64_t from2 = *slot2;
         *slot2 = (uint32_t)(s + 2);
-        if ((uint32_t)(v >> 16) == bp_load32le(source + *from))
+        *from = from1;
+        if ((uint32_t)(v >> 8) == bp_load32le(source + from1))
+            return s + 1;
+        *from = from2;
+        if ((uint32_t)(v >> 16) == bp_load32le(source + from2))
             return s + 2;
-        s += 4 + ((s - f->literal) >> 5);
+        s += 4 + ((s - f->cover.literal) >> 5);
     }
     return 0;
 }
 
 /* Whether there is a match right where the last copy ended. */
 static inline int follow(const struct finder *f, uint64_t *from) {
-    uint64_t s = f->literal;
-    if (s > f->last)
+    uint64_t s = f->cover.literal;
+    if (s > f->cover.last)
         return 0;
-    uint64_t v = bp_load64le(f->source + s - 2);
-    uint32_t *slot = f->table + bp_s2_hash6(v >> 16, f->bits);
-    f->table[bp_s2_hash6(v, f->bits)] = (uint32_t)(s - 2);
+    uint64_t v = bp_load64le(f->cover.source + s - 2);
+    uint32_t *slot = slot_of(f, v >> 16);
+    *slot_of(f, v) = (uint32_t)(s - 2);
     *from = *slot;
     *slot = (uint32_t)s;
-    return (uint32_t)(v >> 16) == bp_load32le(f->source + *from);
-}
-
-/* The operations for a match of 4 bytes or more: literals before it, then the copy, both as long
- * as can be. Returns NULL at the limit. */
-static inline uint8_t *emit(struct finder *f, uint64_t at, uint64_t from, uint8_t *d,
-                            const uint8_t *limit) {
-    const uint8_t *source = f->source;
-    uint64_t end = at + 4 + bp_s2_match_length(source + at + 4, source + from + 4,
-                                               source + f->size);
-    while (at > f->literal && from > 0 && source[at - 1] == source[from - 1]) {
-        at--;
-        from--;
-    }
-    uint64_t literals = at - f->literal, offset = at - from;
-    if (limit - d < (int64_t)literals + BP_S2_EMIT_MAX)
-        return NULL;
-    d = bp_s2_emit_literal_fast(d, source + f->literal, literals);
-    d = offset == f->offset && f->copied ? bp_s2_emit_repeat(d, offset, end - at)
-                                         : bp_s2_emit_copy(d, offset, end - at);
-    f->copied = 1;
-    f->offset = offset;
-    f->literal = end;
-    return d;
+    return (uint32_t)(v >> 16) == bp_load32le(f->cover.source + *from);
 }
 
 uint8_t *bp_s2_fastest(const uint8_t *source, uint64_t size, uint8_t *d, const uint8_t *limit,
                        void *scratch) {
-    struct finder f = {source, size, size - BP_S2_MARGIN, 0, 1, 0, scratch, table_bits(size)};
+    struct finder f = {bp_s2_cover_new(source, size), scratch, table_bits(size)};
     memset(scratch, 0, bp_s2_fastest_scratch(size));
     uint64_t from, at = 1;
     while ((at = find(&f, at, &from)) != 0) {
         do {
-            d = emit(&f, at, from, d, limit);
+            struct bp_s2_match m = bp_s2_match_grow(&f.cover, at, from);
+            d = bp_s2_cover_match(&f.cover, &m, d, limit);
             if (d == NULL)
                 return NULL;
-            at = f.literal;
+            at = f.cover.literal;
         } while (follow(&f, &from));
         at++;
     }
-    return bp_s2_emit_last(d, limit, source + f.literal, size - f.literal);
+    return bp_s2_cover_rest(&f.cover, d, limit);
 }
