@@ -11,6 +11,7 @@ import random
 import time
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any
 
 import chainmaker
 
@@ -41,7 +42,7 @@ def write(path: Path, stop_at: float) -> int:
     return rounds
 
 
-def read(path: Path, seed: int, mmap: bool, done: Event, reads: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
+def read(path: Path, seed: int, mmap: bool, done: Event, reads: Any) -> None:
     source = random.Random(seed)
     found = past = 0
     with blockpack.open(path, mmap=mmap) as store:

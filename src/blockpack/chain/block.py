@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blockpack._native.keccak import keccak256
-from blockpack._native.rlp import HeaderFields, header_fields
+from blockpack._native.rlp import HeaderFields, header_fields, outer_prefix
 from blockpack.chain.records import join
 
 
@@ -31,9 +31,7 @@ class Block:
     def size(self) -> int:
         """Bytes of ``raw``."""
         payload = len(self.header) + len(self.body)
-        if payload < 56:
-            return payload + 1
-        return payload + 1 + (payload.bit_length() + 7) // 8
+        return len(outer_prefix(payload)) + payload
 
     @property
     def number(self) -> int:

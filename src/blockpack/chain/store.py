@@ -26,7 +26,7 @@ from blockpack.chain.records import (
     join,
     split,
 )
-from blockpack.errors import ClosedError, CorruptError, MissingError, NotYetError
+from blockpack.errors import CorruptError, MissingError, NotYetError
 from blockpack.store.knobs import Knobs
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, IDS, NAMES, RECEIPTS
@@ -141,8 +141,7 @@ class BlockStore:
     def append_split(self, rlp: Buffer, spans: BlockSpans, receipts: Buffer | None = None,
                      difficulty: int | None = None, receipts_form: str = CONSENSUS) -> None:
         """As ``append``, of a block that was split already."""
-        if self._records.mode != "a":
-            raise ClosedError(f"{self.path}: opened for reading; open it with mode 'a' to write")
+        self._check_writable()
         header, body = split(rlp, spans)
         made = block_records(header, body, receipts, difficulty, receipts_form)
         with self._write_lock:
@@ -158,6 +157,11 @@ class BlockStore:
                 self._chain = None
                 raise
             chain.advance(spans, header)
+
+    def _check_writable(self) -> None:
+        """Before the lock is taken: in a forked child it may be held by a thread that is not."""
+        if self._records.closed or self._records.mode != "a":
+            self._records.sync()  # raises what there is to say
 
     def _standing(self) -> Chain:
         """Where the chain stands, made anew after anything but an append has moved the head."""
@@ -177,6 +181,7 @@ class BlockStore:
 
     def truncate(self, last: int) -> None:
         """Cut every block after ``last``, durably; ``first - 1`` empties the store."""
+        self._check_writable()
         with self._write_lock:
             self._chain = None
             self._records.truncate(operator.index(last))

@@ -36,22 +36,40 @@ def read_entries(stream: ByteStream) -> Iterator[Entry]:
     Raises CorruptError for a cut entry, a reserved field that is not zero, a length above
     ``ENTRY_BYTES_MAX``, or a stream that does not start with a Version entry.
     """
-    first = True
+    expected = VERSION
     while stream.fill(1):
         offset = stream.offset
-        kind, size, reserved = HEADER.unpack(stream.require(HEADER.size, "an e2store entry header"))
-        if reserved:
-            raise CorruptError("the reserved bytes of an e2store entry are not zero",
-                               file=stream.name, offset=offset, expected=0, found=reserved)
-        if size > ENTRY_BYTES_MAX:
-            raise CorruptError("an e2store entry is longer than any block", file=stream.name,
-                               offset=offset, expected=f"at most {ENTRY_BYTES_MAX}", found=size)
-        if first and (kind, size) != (VERSION, 0):
-            raise CorruptError("an e2store file starts with a Version entry", file=stream.name,
-                               offset=offset, expected="type 6532, no data",
-                               found=f"type {kind.hex()}, {size} bytes")
-        first = False
-        yield Entry(kind, stream.require(size, f"an e2store entry of type {kind.hex()}"), offset)
+        if not stream.fill(HEADER.size):
+            raise _cut(stream, "an e2store entry header", HEADER.size)
+        chunk, start = stream.window()
+        kind, size, reserved = HEADER.unpack_from(chunk, start)
+        if reserved or size > ENTRY_BYTES_MAX or kind != (expected or kind):
+            raise _bad_header(stream, kind, size, reserved)
+        end = HEADER.size + size
+        if not stream.fill(end):
+            raise _cut(stream, f"an e2store entry of type {kind.hex()}", end)
+        chunk, start = stream.window()
+        stream.skip(end)
+        expected = b""
+        yield Entry(kind, chunk[start + HEADER.size:start + end], offset)
+
+
+def _cut(stream: ByteStream, what: str, size: int) -> CorruptError:
+    return CorruptError(f"the input ends inside {what}", file=stream.name, offset=stream.offset,
+                        expected=f"{size} bytes", found=f"{stream.left} bytes")
+
+
+def _bad_header(stream: ByteStream, kind: bytes, size: int, reserved: int) -> CorruptError:
+    what: tuple[str, object, object]
+    if reserved:
+        what = "the reserved bytes of an e2store entry are not zero", 0, reserved
+    elif size > ENTRY_BYTES_MAX:
+        what = "an e2store entry is longer than any block", f"at most {ENTRY_BYTES_MAX}", size
+    else:
+        what = "an e2store file starts with a Version entry", VERSION.hex(), kind.hex()
+    message, expected, found = what
+    return CorruptError(message, file=stream.name, offset=stream.offset, expected=expected,
+                        found=found)
 
 
 def encode(kind: bytes, data: bytes = b"") -> bytes:

@@ -12,8 +12,6 @@ import stat
 from collections.abc import Callable
 from typing import BinaryIO, Protocol
 
-from blockpack.errors import CorruptError
-
 # One read. 1 MiB is within 2 % of the speed of 16 MiB on a warm file, and what a slow consumer
 # of views keeps alive stays small.
 CHUNK_BYTES = 1 << 20
@@ -114,16 +112,6 @@ class ByteStream:
         """Go past ``size`` bytes, which the window must hold."""
         self._start += size
         self.offset += size
-
-    def require(self, size: int, what: str) -> memoryview:
-        """The next ``size`` bytes; CorruptError when the input ends before."""
-        if not self.fill(size):
-            raise CorruptError(f"the input ends inside {what}", file=self.name,
-                               offset=self.offset, expected=f"{size} bytes",
-                               found=f"{self.left} bytes")
-        data = self._chunk[self._start:self._start + size]
-        self.skip(size)
-        return data
 
 
 def _size_left(file: BinaryIO) -> int | None:
