@@ -40,11 +40,18 @@ def table_frames(store: Path, table: str) -> list[Frame]:
     for path in sorted((store / "sealed").glob(f"{table}-*.seg")):
         source = MappedFile(str(path))
         opened = open_segment(source, str(path), None)
+        size_of = decoded_size[opened.header.codec]
         for at in range(len(opened.index)):
-            _, offset, stored, decoded, _, ordinal, records = opened.index.entry(at)
-            frames.append(Frame(source.read(offset, stored), str(path), offset, decoded,
+            _, offset, stored, *_, ordinal, records = opened.index.entry(at)
+            data = source.read(offset, stored)
+            frames.append(Frame(data, str(path), offset, size_of(data),
                                 opened.header.first + ordinal, records))
     return frames
+
+
+# By codec id: what a frame says of its own size.
+decoded_size: dict[int, Callable[[memoryview], int]] = {
+    1: s2.decompressed_size, 2: zstandard.frame_content_size, 3: s2.decompressed_size}
 
 
 def frame_of(frames: list[Frame]) -> dict[int, Frame]:
