@@ -10,9 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from blockpack.measure.synthetic import SyntheticChain
-
 import blockpack
+from blockpack.measure.synthetic import SyntheticChain
 
 TINY = os.environ.get("BLOCKPACK_BENCH") == "tiny"
 # 1,024 blocks of 90 KB are 92 MB: 16 groups of 64 in four segments, over ten times the one group

@@ -38,23 +38,26 @@ class ReaderPool:
         self._cache = cache
         self._mmap = mmap
         self._lock = threading.Lock()
-        self._readers: dict[tuple[int, int, int], SegmentReader] = {}
-        self._used: set[tuple[int, int, int]] = set()  # since the hand of the clock passed
+        # By segment_key + table: a generation is never used for two segments.
+        self._readers: dict[int, SegmentReader] = {}
+        self._used: set[int] = set()  # since the hand of the clock passed
+
+    def ready(self, key: int) -> SegmentReader | None:
+        """The reader of one table's file, if it is open."""
+        reader = self._readers.get(key)
+        if reader is not None:
+            self._used.add(key)
+        return reader
 
     def get(self, row: SegmentRow, table: int) -> SegmentReader | None:
         """The reader of one table's file; None when the segment has none of that table.
 
         FileNotFoundError when the file is gone: the caller's state is out of date.
         """
-        key = (row.generation, row.first, table)
-        reader = self._readers.get(key)
-        if reader is None:
-            return self._open(key, row, table)
-        self._used.add(key)
-        return reader
+        key = segment_key(row.generation) + table
+        return self.ready(key) or self._open(key, row, table)
 
-    def _open(self, key: tuple[int, int, int], row: SegmentRow,
-              table: int) -> SegmentReader | None:
+    def _open(self, key: int, row: SegmentRow, table: int) -> SegmentReader | None:
         file = next((file for file in row.files if file.table == table), None)
         if file is None:
             return None
@@ -80,12 +83,17 @@ class ReaderPool:
         """Drop a segment whose files are about to be deleted."""
         with self._lock:
             for file in row.files:
-                self._readers.pop((row.generation, row.first, file.table), None)
+                self._readers.pop(segment_key(row.generation) + file.table, None)
 
     def clear(self) -> None:
         with self._lock:
             self._readers.clear()
             self._used.clear()
+
+
+def segment_key(generation: int) -> int:
+    """What the keys of a segment's readers start from; table ids are below 256."""
+    return generation << 8
 
 
 class LogView(NamedTuple):
@@ -104,7 +112,7 @@ class LogView(NamedTuple):
 class State:
     """One manifest with its files: ``end`` is the number after the last, None when undecided."""
 
-    __slots__ = ("_firsts", "_pool", "first", "logs", "manifest", "sealed_end")
+    __slots__ = ("_firsts", "_keys", "_pool", "first", "logs", "manifest", "sealed_end")
 
     def __init__(self, manifest: Manifest, logs: tuple[LogView, ...], pool: ReaderPool) -> None:
         self.manifest = manifest
@@ -112,6 +120,7 @@ class State:
         self.first = manifest.first or 0
         self.sealed_end = manifest.sealed_end or 0
         self._firsts = [row[0] for row in manifest.segments.raw]
+        self._keys = [segment_key(row[3]) for row in manifest.segments.raw]
         self._pool = pool
 
     @property
@@ -125,6 +134,12 @@ class State:
         """The sealed segment of a number below ``sealed_end``."""
         return self.manifest.segments[bisect_right(self._firsts, number) - 1]
 
+    def _sealed(self, table: int, number: int) -> SegmentReader | None:
+        """The reader of a number below ``sealed_end``: two look-ups, where it is open."""
+        at = bisect_right(self._firsts, number) - 1
+        reader = self._pool.ready(self._keys[at] + table)
+        return reader or self._pool.get(self.manifest.segments[at], table)
+
     def log(self, number: int) -> LogFile:
         """The log of a number from ``sealed_end`` up to ``end``."""
         for view in reversed(self.logs):
@@ -135,14 +150,14 @@ class State:
     def record(self, table: int, number: int) -> bytes | None:
         if number >= self.sealed_end:
             return self.log(number).record(table, number)
-        reader = self._pool.get(self.row(number), table)
+        reader = self._sealed(table, number)
         return None if reader is None else reader.record(number)
 
     def view(self, table: int, number: int) -> memoryview | None:
         if number >= self.sealed_end:
             record = self.log(number).record(table, number)
             return None if record is None else memoryview(record)
-        reader = self._pool.get(self.row(number), table)
+        reader = self._sealed(table, number)
         return None if reader is None else reader.view(number)
 
     def reader(self, row: SegmentRow, table: int) -> SegmentReader | None:
