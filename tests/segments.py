@@ -58,7 +58,7 @@ class Parts:
         self.header: dict[str, Any] = dict(zip(HEADER_FIELDS, layout.HEADER.unpack(data[:64]),
                                                strict=True))
         footer = layout.Footer.unpack(data[-64:], "test", len(data) - 64)
-        self.frames = data[64:footer.tail_offset]
+        self.frames = data[64:footer.tail_offset]    # of all groups, one after the other
         rows = layout.DIRECTORY_ENTRY.iter_unpack(data[footer.directory_offset:-64])
         self.sections = [[kind, lane, flags, data[offset:offset + size]]
                          for kind, lane, flags, _, offset, size, _ in rows]
@@ -67,7 +67,7 @@ class Parts:
 
     @property
     def index(self) -> list[list[int]]:
-        """Rows of the frame index: offset, checksum, first, decoded size."""
+        """Rows of the frame index: offset, checksum."""
         return [list(row) for row in layout.INDEX_ENTRY.iter_unpack(self.sections[0][3])]
 
     @index.setter
@@ -79,18 +79,21 @@ class Parts:
         rows = self.index
         return self.frames[rows[i][0] - 64:rows[i + 1][0] - 64]
 
-    def set_frames(self, frames: Sequence[bytes], decoded_sizes: Sequence[int]) -> None:
-        """Replace all frames, their offsets, sizes and checksums; the ordinals stay."""
+    def set_frames(self, frames: Sequence[bytes]) -> None:
+        """Replace all frames, their offsets and checksums; which records they hold stays."""
         rows = self.index
         self.frames = b"".join(frames)
         offset = 64
         for i, frame in enumerate(frames):
             seed = layout.place_seed(self.identity, layout.KIND_FRAME, 0, i)
-            rows[i][:2] = [offset, layout.checksum(frame, seed)]
-            rows[i][3] = decoded_sizes[i]
+            rows[i] = [offset, layout.checksum(frame, seed)]
             offset += len(frame)
         rows[len(frames)][0] = offset
         self.index = rows
+
+    def section(self, kind: int) -> list[Any]:
+        """[kind, lane, flags, bytes] of a section."""
+        return next(section for section in self.sections if section[0] == kind)
 
     @property
     def header_bytes(self) -> bytes:

@@ -165,19 +165,27 @@ def set_header(**fields: int) -> Callable[[Parts], None]:
     return lambda parts: parts.header.update(fields)
 
 
-def set_entry(frame: int, field: int, value: int) -> Callable[[Parts], None]:
+def set_offset(frame: int, value: int) -> Callable[[Parts], None]:
     def change(parts: Parts) -> None:
         rows = parts.index
-        rows[frame][field] = value
+        rows[frame][0] = value
         parts.index = rows
     return change
 
 
+def add_firsts(*firsts: int, lane: int = 0) -> Callable[[Parts], None]:
+    """First ordinals of the three frames and the closing one; right are 0, 3, 6, 7."""
+    section = [layout.KIND_FIRSTS, lane, layout.SECTION_REQUIRED,
+               b"".join(map(layout.INDEX_FIRST.pack, firsts))]
+    return lambda parts: parts.sections.append(section)
+
+
 def set_meta(at: int, form: str, value: int) -> Callable[[Parts], None]:
     def change(parts: Parts) -> None:
-        meta = bytearray(parts.sections[1][3])
+        section = parts.section(layout.KIND_META)
+        meta = bytearray(section[3])
         struct.pack_into(form, meta, at, value)
-        parts.sections[1][3] = bytes(meta)
+        section[3] = bytes(meta)
     return change
 
 
@@ -209,14 +217,18 @@ HOSTILE = {
     "reserved b": set_header(zero_b=1),
     "reserved c": set_header(zero_c=1),
     "later version": set_header(version=1),
-    "offset before the frames": set_entry(0, 0, 0),
-    "offset past the frames": set_entry(2, 0, 2**62),
-    "frames do not reach the tail": set_entry(3, 0, 150),
-    "decoded size 4 GiB": set_entry(0, 3, 2**32 - 1),
-    "decoded size above a group's limit": set_entry(0, 3, (32 << 20) + 1),
-    "decoded size 0": set_entry(1, 3, 0),
-    "first ordinal huge": set_entry(1, 2, 2**32 - 1),
-    "record count differs": set_meta(64, "<Q", 8),
+    "offset before the frames": set_offset(0, 0),
+    "offset past the frames": set_offset(2, 2**62),
+    "frames do not reach the tail": set_offset(3, 150),
+    "first ordinals too few": add_firsts(0, 3, 7),
+    "first ordinals too many": add_firsts(0, 3, 6, 7, 8),
+    "first ordinals fall": add_firsts(0, 3, 2, 7),
+    "first ordinal huge": add_firsts(0, 2**32 - 1, 6, 7),
+    "first ordinals past the end": add_firsts(0, 3, 6, 8),
+    "first ordinals make a group too large": add_firsts(0, 4, 6, 7),
+    "first ordinals of another lane": add_firsts(0, 3, 6, 7, lane=1),
+    "record count differs": set_meta(64, "<Q", 10),
+    "record count too small": set_meta(64, "<Q", 6),
     "record count huge": set_meta(64, "<Q", 2**63),
     "more present than there are": set_meta(72, "<Q", 2**63),
     "lane of another codec": set_meta(104, "<B", 3),
@@ -254,6 +266,7 @@ def test_a_hostile_segment_with_valid_checksums_is_refused(path: Path, name: str
 
 def test_an_untouched_reseal_is_whole(path: Path) -> None:
     assert reads(path, reseal(lambda parts: None)(path)) == "whole"
+    assert reads(path, reseal(add_firsts(0, 3, 6, 7))(path)) == "whole"
 
 
 def add_section(kind: int, flags: int) -> Callable[[Parts], None]:
@@ -282,18 +295,19 @@ def frames_of(*contents: bytes) -> Callable[[Parts], None]:
     """Replace the three frames' contents; the ordinals (3, 3 and 1 records) stay."""
     def change(parts: Parts) -> None:
         frames = [get_codec("zstd").compress(content, "fastest") for content in contents]
-        parts.set_frames(frames, [len(content) for content in contents])
+        parts.set_frames(frames)
     return change
 
 
 GOOD = [pack(RECORDS[0:3]), pack(RECORDS[3:6]), pack(RECORDS[6:7])]
 HOSTILE_CONTENTS = {
-    "width 0": bytes(30),
-    "width 5": b"\x05" + bytes(30),
-    "lengths past the end": b"\x01\xff\xff\xff",
+    "all zero": bytes(30),
+    "varint of six bytes": b"\xff\xff\xff\xff\xff\x01" + bytes(30),
+    "lengths past the end": b"\x7f\x00\x00\x00",
+    "record of 4 GiB": b"\xff\xff\xff\xff\x0f\x00\x00\x00",
     "bytes after the last record": GOOD[1] + b"!",
-    "too short for a table": b"\x01\x01",
-    "wider than needed": b"\x02\x02\x02\x02\x00\x00\x00abc",
+    "too short for a table": b"\x01\x00",
+    "base not the smallest": b"\x01\x01\x01\x01abc",
 }
 
 
@@ -312,7 +326,7 @@ def test_a_frame_that_claims_another_size_allocates_nothing(path: Path) -> None:
 
     def change(parts: Parts) -> None:
         frames = [huge, parts.frame(1), parts.frame(2)]
-        parts.set_frames(frames, [30 << 20, len(GOOD[1]), len(GOOD[2])])
+        parts.set_frames(frames)
     assert reads(path, reseal(change)(path)) == "faulty"
 
 
@@ -321,7 +335,7 @@ def test_an_s2_frame_that_claims_another_size(path: Path, codec: str) -> None:
     build(path, list(RECORDS), group_size=3, codec=codec)
     parts = Parts(path.read_bytes())
     frames = [b"\xff\xff\xff\xff\x0f" + parts.frame(0)[1:], parts.frame(1), parts.frame(2)]
-    parts.set_frames(frames, [len(content) for content in GOOD])
+    parts.set_frames(frames)
     assert reads(path, parts.join()) == "faulty"
 
 
@@ -329,7 +343,7 @@ def test_bytes_after_a_frame(path: Path) -> None:
     def change(parts: Parts) -> None:
         frames = [parts.frame(i) for i in range(3)]
         frames[2] += b"more"
-        parts.set_frames(frames, [len(content) for content in GOOD])
+        parts.set_frames(frames)
     assert reads(path, reseal(change)(path)) == "faulty"
 
 
@@ -337,8 +351,7 @@ def test_two_frames_in_the_place_of_one(path: Path) -> None:
     def change(parts: Parts) -> None:
         compress = zstandard.ZstdCompressor(write_content_size=True).compress
         halves = compress(GOOD[1][:10]) + compress(GOOD[1][10:])
-        parts.set_frames([parts.frame(0), halves, parts.frame(2)],
-                         [len(content) for content in GOOD])
+        parts.set_frames([parts.frame(0), halves, parts.frame(2)])
     assert reads(path, reseal(change)(path)) == "faulty"
 
 
@@ -380,7 +393,7 @@ def test_an_s2_frame_cut_in_a_large_group(path: Path) -> None:
     parts = Parts(path.read_bytes())
     content = pack(records)
     block = s2.compress(content)
-    parts.set_frames([block[:len(block) // 2]], [len(content)])
+    parts.set_frames([block[:len(block) // 2]])
     path.write_bytes(parts.join())
     reader = open_reader(path)
     with pytest.raises(CorruptError, match="frame 0: "):

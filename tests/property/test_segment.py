@@ -18,9 +18,9 @@ from blockpack.segment.writer import Record
 
 PAIRS = st.sampled_from([(codec, tier) for codec, tiers in LEVELS.items() for tier in tiers
                          if tier != "best"])
-# Absent, empty, one byte, around the borders of the length table, and some that make a group
+# Absent, empty, one byte, around the borders of varints, and some that make a group
 # large enough (over 256 KiB) to be inflated in part.
-SIZES = st.sampled_from([0, 1, 2, 31, 32, 253, 254, 255, 256, 5000, 65_534, 65_535, 131_072])
+SIZES = st.sampled_from([0, 1, 2, 31, 32, 126, 127, 128, 5000, 16_382, 16_383, 131_072])
 PLAIN = st.builds(lambda size, byte: bytes([byte]) * size, SIZES, st.integers(0, 255))
 LISTS = st.lists(st.one_of(st.none(), st.binary(max_size=60), PLAIN), min_size=1, max_size=40)
 # Codec and tier, group size, cache budget (-1: the largest groups), map or pread.

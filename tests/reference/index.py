@@ -7,7 +7,8 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ENTRY = struct.Struct("<QQII")
+ENTRY = struct.Struct("<QQ")
+FIRST = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -16,25 +17,32 @@ class Row:
 
     offset: int
     stored_size: int
-    decoded_size: int
     checksum: int
     first: int
     records: int
 
 
-def encode(rows: Sequence[Row]) -> bytes:
-    """Entries of these frames and the closing one."""
-    data = b"".join(ENTRY.pack(row.offset, row.checksum, row.first, row.decoded_size)
-                    for row in rows)
+def encode(rows: Sequence[Row]) -> tuple[bytes, bytes]:
+    """Entries and first ordinals of these frames, the closing ones included."""
     last = rows[-1]
-    return data + ENTRY.pack(last.offset + last.stored_size, 0, last.first + last.records, 0)
+    entries = b"".join(ENTRY.pack(row.offset, row.checksum) for row in rows)
+    firsts = b"".join(FIRST.pack(row.first) for row in rows)
+    return (entries + ENTRY.pack(last.offset + last.stored_size, 0),
+            firsts + FIRST.pack(last.first + last.records))
 
 
-def decode(data: bytes) -> list[Row]:
+def decode(entries: bytes, firsts: bytes) -> list[Row]:
     """The frames of these entries, believed."""
-    entries = list(ENTRY.iter_unpack(data))
-    return [Row(a[0], b[0] - a[0], a[3], a[1], a[2], b[2] - a[2])
-            for a, b in itertools.pairwise(entries)]
+    places = itertools.pairwise(ENTRY.iter_unpack(entries))
+    ordinals = itertools.pairwise(first for first, in FIRST.iter_unpack(firsts))
+    return [Row(start, end - start, checksum, first, following - first)
+            for ((start, checksum), (end, _)), (first, following)
+            in zip(places, ordinals, strict=True)]
+
+
+def regular(rows: Sequence[Row], group_size: int) -> bool:
+    """True when every frame but the last is full."""
+    return all(row.records == group_size for row in rows[:-1])
 
 
 def find(rows: Sequence[Row], ordinal: int) -> int:

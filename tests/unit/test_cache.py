@@ -15,8 +15,7 @@ from blockpack.segment.cache import GroupCache
 
 def group(size: int) -> Group:
     """A group of so many bytes of memory."""
-    content = pack([bytes(size - 6)]) if size < 250 else pack([bytes(size - 7)])
-    made = Group(content, 1)
+    made = Group(pack([bytes(size - (6 if size < 133 else 7))]), 1)    # table: 4 in memory
     assert made.nbytes == size
     return made
 

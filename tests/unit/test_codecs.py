@@ -131,8 +131,9 @@ def test_parts(name: str, size: int) -> None:
     for span in spans:
         probes: list[bytes] = []
 
-        def locate(probe: bytes, span: tuple[int, int] = span,
+        def locate(probe: bytes, whole: int, span: tuple[int, int] = span,
                    probes: list[bytes] = probes) -> tuple[int, int]:
+            assert whole == size
             probes.append(probe)
             return span
 
@@ -140,8 +141,8 @@ def test_parts(name: str, size: int) -> None:
         assert part == content[span[0]:span[1]]
         assert isinstance(part, bytes)
         assert probes == [content[:10]]
-    assert codec.extract(frame, size, 10, lambda probe: None) is None
-    assert codec.extract(frame, size, size + 5, lambda probe: (0, len(probe))) == content
+    assert codec.extract(frame, size, 10, lambda probe, whole: None) is None
+    assert codec.extract(frame, size, size + 5, lambda probe, whole: (0, len(probe))) == content
 
 
 @each_codec
@@ -157,7 +158,7 @@ def test_parts_on_several_threads(name: str) -> None:
             start = rnd.randrange(len(content))
             end = rnd.randrange(start, len(content) + 1)
             if codec.extract(frame, len(content), 9,
-                             lambda _, a=start, b=end: (a, b)) != content[start:end]:
+                             lambda _, whole, a=start, b=end: (a, b)) != content[start:end]:
                 wrong.append(start)
             if codec.decompress(frame, len(content)) != content:
                 wrong.append(-1)
@@ -172,11 +173,12 @@ def test_parts_on_several_threads(name: str) -> None:
 
 def refuse(name: str, frame: bytes, size: int) -> None:
     codec = get_codec(name)
-    with pytest.raises((CorruptError, LimitError)):
-        codec.decompress(frame, size)
+    for read in (codec.decompress, codec.inflate):
+        with pytest.raises((CorruptError, LimitError)):
+            read(frame, size)
     # A part may come out where only what follows it is damaged; never other bytes (see below).
     with pytest.raises((CorruptError, LimitError)):
-        codec.extract(frame, size, size, lambda _: (0, size))
+        codec.extract(frame, size, size, lambda _, whole: (0, size))
 
 
 @each_codec
@@ -185,7 +187,9 @@ def test_frames_that_lie_are_refused(name: str, size: int) -> None:
     content = text(size)
     frame = get_codec(name).compress(content, "fastest")
     refuse(name, frame, size - 1)
-    refuse(name, frame, size + 1)
+    with pytest.raises(CorruptError):
+        get_codec(name).decompress(frame, size + 1)    # an exact size
+    assert get_codec(name).inflate(frame, size + 1) == content    # a limit
     refuse(name, frame[:-1], size)
     refuse(name, b"", size)
     with pytest.raises(CorruptError):
@@ -218,9 +222,10 @@ def test_a_failed_inflation_spoils_no_pooled_decompressor() -> None:
         with pytest.raises(CorruptError):
             codec.decompress(broken, len(content))
         with pytest.raises(CorruptError):
-            codec.extract(broken, len(content), 5, lambda _: (0, 400_000))
+            codec.extract(broken, len(content), 5, lambda _, whole: (0, 400_000))
         assert codec.decompress(frame, len(content)) == content
-        assert codec.extract(frame, len(content), 5, lambda _: (7, 300_000)) == content[7:300_000]
+        assert codec.extract(frame, len(content), 5,
+                             lambda _, whole: (7, 300_000)) == content[7:300_000]
 
 
 def test_wrong_size_names_both() -> None:

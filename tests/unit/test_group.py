@@ -1,4 +1,4 @@
-"""The group kernel on cases made by hand: widths, absent and empty records, every refusal."""
+"""The group kernel on cases made by hand: varints, absent and empty records, every refusal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reference import group as reference
 
 from blockpack._native.group import (
     GROUP_RECORDS_MAX,
-    GROUP_WIDTH_MAX,
+    GROUP_VARINT_MAX,
     RECORD_BYTES_MAX,
     Group,
     pack,
@@ -24,12 +24,15 @@ CASES: list[tuple[str, list[bytes | None]]] = [
     ("one absent", [None]),
     ("one empty", [b""]),
     ("absent and empty differ", [None, b"", None, b"x"]),
-    ("length 254: one byte", [b"a" * 254]),
-    ("length 255: two bytes", [b"a" * 255, b"b"]),
-    ("length 65,534: two bytes", [b"a" * 65_534, None]),
-    ("length 65,535: three bytes", [b"", b"a" * 65_535]),
-    ("length 2^24 - 2: three bytes", [bytes((1 << 24) - 2), b"z"]),
-    ("length 2^24 - 1: four bytes", [b"z", bytes((1 << 24) - 1)]),
+    ("base of one byte", [b"a" * 126]),
+    ("base of two bytes", [b"a" * 127]),
+    ("delta of one byte", [b"", b"a" * 127]),
+    ("delta of two bytes", [b"", b"a" * 128]),
+    ("16,382 and absent: two bytes", [b"a" * 16_382, None]),
+    ("16,383 and absent: three bytes", [b"a" * 16_383, None]),
+    ("2^21 - 2 and absent: three bytes", [bytes((1 << 21) - 2), None]),
+    ("2^21 - 1 and absent: four bytes", [None, bytes((1 << 21) - 1)]),
+    ("alike and long", [b"a" * 600, b"b" * 601, b"c" * 600]),
     ("most records", [b"ab", None] * (GROUP_RECORDS_MAX // 2)),
 ]
 
@@ -47,19 +50,22 @@ def test_pack_is_the_reference_and_reads_back(records: list[bytes | None]) -> No
         assert view is None or view == record
     assert group.content is content
     assert group.nbytes == len(content) + 4 * len(records)
-    assert group.table_size == 1 + content[0] * len(records)
+    assert group.table_size == len(content) - sum(len(record or b"") for record in records)
+    assert group.decoded_size == len(content)
 
 
 def test_bytes_on_disk() -> None:
-    # width 2, low plane, high plane, records
+    # base, deltas, records
     assert pack([b"abc", None, b"", b"x" * 255]) == (
-        b"\x02" + b"\x04\x00\x01\x00" + b"\x00\x00\x00\x01" + b"abc" + b"x" * 255)
+        b"\x00" + b"\x04" + b"\x00" + b"\x01" + b"\x80\x02" + b"abc" + b"x" * 255)
+    assert pack([b"x" * 600, b"y" * 603]) == b"\xd9\x04" + b"\x00\x03" + b"x" * 600 + b"y" * 603
 
 
 def test_spans_and_ends() -> None:
     group = Group(pack([b"abc", None, b"", b"xy"]), 4)
     assert [group.span(i) for i in range(4)] == [(5, 8), None, (8, 8), (8, 10)]
     assert [group.end(i) for i in range(4)] == [8, 8, 8, 10]
+    assert (group.table_size, group.decoded_size) == (5, 10)
 
 
 def test_any_buffer_can_be_a_record_and_a_content() -> None:
@@ -108,8 +114,8 @@ def test_a_first_part_serves_what_it_holds() -> None:
 
 
 def test_limits() -> None:
-    assert (GROUP_RECORDS_MAX, GROUP_WIDTH_MAX, RECORD_BYTES_MAX) == (65_536, 4, 1 << 30)
-    assert table_size_max(64) == 257
+    assert (GROUP_RECORDS_MAX, GROUP_VARINT_MAX, RECORD_BYTES_MAX) == (65_536, 5, 1 << 30)
+    assert table_size_max(64) == 325
     with pytest.raises(IndexError):
         pack([])
     with pytest.raises(LimitError):
@@ -132,12 +138,16 @@ def test_a_record_out_of_range(i: int) -> None:
 REFUSED = [
     ("empty", b"", 1),
     ("all zero", bytes(10), 4),
-    ("width 5", b"\x05" + bytes(20), 4),
-    ("table cut", b"\x02\x01\x01\x01", 2),
-    ("records end early", b"\x01\x03\x03abc", 2),
-    ("records end late", b"\x01\x03\x03abcde", 2),
-    ("wider than needed", b"\x02\x02\x02\x00\x00ab", 2),
-    ("record above the limit", b"\x04\x02\x00\x00\x50" + bytes(10), 1),
+    ("table cut", b"\x02\x01", 2),
+    ("varint cut", b"\x02\x00\x80", 2),
+    ("varint of six bytes", b"\xff\xff\xff\xff\xff\x01\x00", 1),
+    ("base not the shortest", b"\x82\x00\x00a", 1),
+    ("delta not the shortest", b"\x02\x80\x00a", 1),
+    ("records end early", b"\x03\x00\x00abc", 2),
+    ("records end late", b"\x03\x00\x00abcde", 2),
+    ("base not the smallest", b"\x01\x01\x01ab", 2),
+    ("record above the limit", b"\x82\x80\x80\x80\x04\x00" + bytes(10), 1),
+    ("sum above 32 bits", b"\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0f", 1),
 ]
 
 

@@ -20,7 +20,8 @@ META = Meta(HEADER.pack(), 100, 90, Digest(2**128 - 1, 2**63), (Lane(1, 3, 64, 2
 def test_sizes() -> None:
     assert (layout.HEADER.size, layout.FOOTER.size) == (64, 64)
     assert layout.DIRECTORY_ENTRY.size == 32
-    assert layout.INDEX_ENTRY.size == layout.INDEX_ENTRY_BYTES == 24
+    assert layout.INDEX_ENTRY.size == layout.INDEX_ENTRY_BYTES == 16
+    assert layout.INDEX_FIRST.size == layout.INDEX_FIRST_BYTES == 4
     assert layout.META.size == 104
     assert layout.LANE.size == 16
 
@@ -137,4 +138,4 @@ def test_padding() -> None:
 def test_limits() -> None:
     assert layout.GROUP_BYTES_MAX == 32 << 20
     assert layout.RECORD_BYTES_MAX == 1 << 30
-    assert layout.SINGLE_BYTES_MAX == (1 << 30) + 5
+    assert layout.SINGLE_BYTES_MAX == (1 << 30) + 6

@@ -9,19 +9,19 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from blockpack._native.status cimport check
 
 cdef extern from "group/group.h" nogil:
-    const unsigned BP_GROUP_WIDTH_MAX
     const unsigned BP_GROUP_RECORDS_MAX
+    const unsigned BP_GROUP_VARINT_MAX
     const uint64_t BP_RECORD_BYTES_MAX
     const uint64_t BP_RECORD_ABSENT
-    int64_t bp_group_size(const uint64_t *sizes, size_t count, unsigned *width)
+    const uint32_t BP_GROUP_ABSENT
+    int64_t bp_group_size(const uint64_t *sizes, size_t count)
     int64_t bp_group_pack(const uint8_t *const *records, const uint64_t *sizes, size_t count,
-                          unsigned width, uint8_t *target, uint64_t target_size)
+                          uint8_t *target, uint64_t target_size)
     int64_t bp_group_read(const uint8_t *content, uint64_t available, size_t count,
                           uint64_t total, uint32_t *ends)
-    int bp_group_absent(const uint8_t *content, size_t count, size_t i)
 
-GROUP_WIDTH_MAX = BP_GROUP_WIDTH_MAX
 GROUP_RECORDS_MAX = BP_GROUP_RECORDS_MAX
+GROUP_VARINT_MAX = BP_GROUP_VARINT_MAX
 RECORD_BYTES_MAX = BP_RECORD_BYTES_MAX
 
 
@@ -76,20 +76,18 @@ def pack(records):
     Raises LimitError for a record above 1 GiB or more than 65,536 records, IndexError for none.
     """
     cdef _Pinned pinned = _Pinned(list(records))
-    cdef unsigned width = 0
-    cdef int64_t size = check(
-        bp_group_size(pinned.c_sizes, pinned.count, &width), "group of records")
+    cdef int64_t size = check(bp_group_size(pinned.c_sizes, pinned.count), "group of records")
     cdef bytes content = PyBytes_FromStringAndSize(NULL, size)
     cdef uint8_t *target = <uint8_t *>PyBytes_AS_STRING(content)
     with nogil:
-        size = bp_group_pack(pinned.c_records, pinned.c_sizes, pinned.count, width, target, size)
+        size = bp_group_pack(pinned.c_records, pinned.c_sizes, pinned.count, target, size)
     check(size, "group of records")
     return content
 
 
 def table_size_max(Py_ssize_t count):
-    """Size in bytes of the widest length table of ``count`` records."""
-    return 1 + BP_GROUP_WIDTH_MAX * count
+    """Size in bytes of the longest length table of ``count`` records."""
+    return BP_GROUP_VARINT_MAX * (count + 1)
 
 
 @cython.final
@@ -99,12 +97,14 @@ cdef class Group:
     ``content`` may be the first part of it alone, once it holds the table; ``decoded_size`` is
     then the size of the whole (by default the content is whole). Records that are not complete
     in it raise IndexError. Raises CorruptError where the table breaks the format.
+    ``table_size`` is the offset in the content where the first record starts.
     """
 
     cdef Py_buffer c_buffer
     cdef uint32_t *c_ends
     cdef Py_ssize_t count
-    cdef uint32_t table_size
+    cdef readonly uint32_t table_size
+    cdef readonly Py_ssize_t decoded_size
     cdef readonly object content
     cdef object window    # memoryview over content, made at the first view
 
@@ -117,6 +117,7 @@ cdef class Group:
             raise IndexError(f"a group holds 1 to {BP_GROUP_RECORDS_MAX} records, not {count}")
         if decoded_size < 0:
             decoded_size = self.c_buffer.len
+        self.decoded_size = decoded_size
         self.c_ends = <uint32_t *>PyMem_Malloc(count * sizeof(uint32_t))
         if self.c_ends is NULL:
             raise MemoryError()
@@ -136,18 +137,13 @@ cdef class Group:
         """Bytes of memory that the content and the table take."""
         return self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
 
-    @property
-    def table_size(self):
-        """Offset in the content where the first record starts."""
-        return self.table_size
-
     cdef inline int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
         """Where record i is: 1, or 0 when it is absent."""
         if i < 0 or i >= self.count:
             raise IndexError(f"record {i} of a group of {self.count}")
-        if bp_group_absent(<const uint8_t *>self.c_buffer.buf, self.count, i):
+        if self.c_ends[i] & BP_GROUP_ABSENT:
             return 0
-        start[0] = self.c_ends[i - 1] if i else self.table_size
+        start[0] = self.c_ends[i - 1] & ~BP_GROUP_ABSENT if i else self.table_size
         end[0] = self.c_ends[i]
         return 1
 
@@ -166,7 +162,7 @@ cdef class Group:
         """Offset in the whole content where record i ends, absent or not."""
         if i < 0 or i >= self.count:
             raise IndexError(f"record {i} of a group of {self.count}")
-        return self.c_ends[i]
+        return self.c_ends[i] & ~BP_GROUP_ABSENT
 
     def view(self, Py_ssize_t i):
         """Record i as a memoryview that keeps the content alive, or None when it is absent."""

@@ -2,93 +2,100 @@
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from blockpack._native.status cimport check
 
 cdef extern from "index/index.h" nogil:
     const unsigned BP_INDEX_ENTRY_BYTES
-    struct bp_index_limits:
-        uint64_t offset_min
-        uint64_t offset_max
+    const unsigned BP_INDEX_FIRST_BYTES
+    struct bp_index:
+        const uint8_t *entries
+        const uint8_t *firsts
+        uint64_t count
         uint64_t records
         uint64_t group_size
-        uint64_t group_bytes_max
-        uint64_t single_bytes_max
     struct bp_frame:
         uint64_t offset
         uint64_t stored_size
         uint64_t checksum
-        uint32_t first
-        uint32_t records
-        uint32_t decoded_size
-    int64_t bp_index_check(const uint8_t *entries, size_t count, const bp_index_limits *limits,
-                           size_t *fault)
-    size_t bp_index_find(const uint8_t *entries, size_t count, uint64_t group_size,
-                         uint64_t ordinal)
-    void bp_index_frame(const uint8_t *entries, size_t i, bp_frame *frame)
+        uint64_t first
+        uint64_t records
+    int64_t bp_index_check(const bp_index *index, uint64_t start, uint64_t end, uint64_t *fault)
+    uint64_t bp_index_find(const bp_index *index, uint64_t ordinal)
+    void bp_index_frame(const bp_index *index, uint64_t i, bp_frame *frame)
 
 INDEX_ENTRY_BYTES = BP_INDEX_ENTRY_BYTES
+INDEX_FIRST_BYTES = BP_INDEX_FIRST_BYTES
 
 
 @cython.final
 cdef class FrameIndex:
-    """Finds the frame of a record in ``count`` entries and their closing one.
+    """Finds the frame of a record in a buffer of index entries, the closing one included.
 
-    All entries are checked once, here: CorruptError with the entry's offset in the buffer, or
-    LimitError for a decoded size above the limit. ``records`` is the segment's record count,
-    ``offset_min`` and ``offset_max`` where frames may lie in the file; ``group_bytes_max`` limits
-    the content of a frame of several records and ``single_bytes_max`` that of a lone one.
-    Holds on to the buffer, so a map cannot close underneath it.
+    ``firsts`` has the first ordinals, or is None where every frame but the last is full.
+    ``records`` is the segment's record count; the frames must lie from ``start`` to ``end`` of
+    the file without a gap. All entries are checked once, here: CorruptError with the number of
+    the bad entry as its offset. Holds on to both buffers, so a map cannot close underneath it.
     """
 
-    cdef Py_buffer c_buffer
-    cdef const uint8_t *c_entries
-    cdef Py_ssize_t count
-    cdef readonly uint64_t records
-    cdef readonly uint64_t group_size
-    cdef readonly uint64_t decoded_size_max
+    cdef Py_buffer c_entries
+    cdef Py_buffer c_firsts
+    cdef bp_index c_index
 
-    def __cinit__(self, buffer, Py_ssize_t count, *, uint64_t records, uint64_t group_size,
-                  uint64_t offset_min, uint64_t offset_max, uint64_t group_bytes_max,
-                  uint64_t single_bytes_max):
-        cdef bp_index_limits limits
-        cdef size_t fault = 0
-        cdef int64_t largest
-        self.c_entries = NULL
-        PyObject_GetBuffer(buffer, &self.c_buffer, PyBUF_SIMPLE)
-        if count < 0 or group_size < 1:
-            raise ValueError(f"an index of {count} frames of groups of {group_size}")
-        if self.c_buffer.len // BP_INDEX_ENTRY_BYTES != count + 1:
-            raise ValueError(f"{self.c_buffer.len} bytes are not {count} + 1 index entries")
-        self.c_entries = <const uint8_t *>self.c_buffer.buf
-        self.count = count
-        self.records = records
-        self.group_size = group_size
-        limits.offset_min = offset_min
-        limits.offset_max = offset_max
-        limits.records = records
-        limits.group_size = group_size
-        limits.group_bytes_max = group_bytes_max
-        limits.single_bytes_max = single_bytes_max
+    def __cinit__(self, entries, firsts, *, uint64_t records, uint64_t group_size,
+                  uint64_t start, uint64_t end):
+        cdef uint64_t fault = 0
+        cdef int64_t status
+        PyObject_GetBuffer(entries, &self.c_entries, PyBUF_SIMPLE)
+        if firsts is not None:
+            PyObject_GetBuffer(firsts, &self.c_firsts, PyBUF_SIMPLE)
+        if group_size < 1 or records < 1 or records > 0xFFFFFFFF:
+            raise ValueError(f"an index of {records} records in groups of {group_size}")
+        self.c_index.entries = <const uint8_t *>self.c_entries.buf
+        self.c_index.firsts = <const uint8_t *>self.c_firsts.buf
+        self.c_index.records = records
+        self.c_index.group_size = group_size
+        self.c_index.count = self.frame_count(firsts is not None)
         with nogil:
-            largest = bp_index_check(self.c_entries, count, &limits, &fault)
-        self.decoded_size_max = check(largest, "frame index", fault * BP_INDEX_ENTRY_BYTES)
+            status = bp_index_check(&self.c_index, start, end, &fault)
+        check(status, "frame index", fault)
+
+    cdef uint64_t frame_count(self, bint irregular) except? 0:
+        """Frames, from the sizes of the buffers; the kernel reads all of both."""
+        cdef uint64_t size = self.c_entries.len
+        cdef uint64_t count = size // BP_INDEX_ENTRY_BYTES
+        if size % BP_INDEX_ENTRY_BYTES or count < 2:
+            raise ValueError(f"{size} bytes are not two or more index entries")
+        if irregular and <uint64_t>self.c_firsts.len != count * BP_INDEX_FIRST_BYTES:
+            raise ValueError(f"{self.c_firsts.len} bytes of first ordinals for {count} entries")
+        return count - 1
 
     def __dealloc__(self):
-        PyBuffer_Release(&self.c_buffer)
+        PyBuffer_Release(&self.c_entries)
+        PyBuffer_Release(&self.c_firsts)
 
     def __len__(self):
-        return self.count
+        return self.c_index.count
+
+    @property
+    def records(self):
+        """Records in all frames."""
+        return self.c_index.records
+
+    @property
+    def group_size(self):
+        """Records in a full frame."""
+        return self.c_index.group_size
 
     def find(self, ordinal):
         """Number of the frame that holds the record ``ordinal``."""
         return self.frame_of(ordinal)
 
     def entry(self, Py_ssize_t i):
-        """Frame i as (i, offset, stored_size, decoded_size, checksum, first, records)."""
-        if i < 0 or i >= self.count:
-            raise IndexError(f"frame {i} of {self.count}")
+        """Frame i as (i, offset, stored_size, checksum, first ordinal, records)."""
+        if i < 0 or <uint64_t>i >= self.c_index.count:
+            raise IndexError(f"frame {i} of {self.c_index.count}")
         return self.row(i)
 
     def locate(self, ordinal):
@@ -100,13 +107,12 @@ cdef class FrameIndex:
         try:
             position = ordinal
         except OverflowError:    # negative, or 2^64 and more
-            position = self.records
-        if position >= self.records:
-            raise IndexError(f"record {ordinal} of a segment of {self.records}")
-        return <Py_ssize_t>bp_index_find(self.c_entries, self.count, self.group_size, position)
+            position = self.c_index.records
+        if position >= self.c_index.records:
+            raise IndexError(f"record {ordinal} of a segment of {self.c_index.records}")
+        return <Py_ssize_t>bp_index_find(&self.c_index, position)
 
     cdef tuple row(self, Py_ssize_t i):
         cdef bp_frame frame
-        bp_index_frame(self.c_entries, i, &frame)
-        return (i, frame.offset, frame.stored_size, frame.decoded_size, frame.checksum,
-                frame.first, frame.records)
+        bp_index_frame(&self.c_index, i, &frame)
+        return (i, frame.offset, frame.stored_size, frame.checksum, frame.first, frame.records)

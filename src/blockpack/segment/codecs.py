@@ -27,8 +27,9 @@ LEVELS: Final = {
     "snappy": {"fastest": 1},
 }
 
-# Where a record lies in the content, given its first `probe_size` bytes; None: nowhere.
-Locate = Callable[[bytes], tuple[int, int] | None]
+# Where a record lies in the content, given its first `probe_size` bytes and the size of the
+# whole; None: nowhere.
+Locate = Callable[[bytes, int], tuple[int, int] | None]
 
 
 class Codec(Protocol):
@@ -36,14 +37,19 @@ class Codec(Protocol):
 
     name: ClassVar[str]
     id: ClassVar[int]
+    # A frame stored in fewer bytes is inflated whole at once: stopping early would not pay.
+    extract_min: ClassVar[int]
 
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the frame of ``content``."""
 
-    def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
-        """Return the content; CorruptError unless the frame is valid, whole and of that size."""
+    def inflate(self, frame: Buffer, size_max: int) -> bytes:
+        """Return the content; CorruptError unless the frame is valid, whole and within the limit.
 
-    def extract(self, frame: Buffer, decoded_size: int, probe_size: int,
+        The size that the frame declares is compared with ``size_max`` before it is allocated.
+        """
+
+    def extract(self, frame: Buffer, size_max: int, probe_size: int,
                 locate: Locate) -> bytes | None:
         """Return one part of the content, inflating no more of the frame than that takes.
 
@@ -51,41 +57,48 @@ class Codec(Protocol):
         follows it is not validated, beyond the frame's declared size.
         """
 
+    def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
+        """Return the content; CorruptError unless it is of exactly that size."""
+        content = self.inflate(frame, decoded_size)
+        if len(content) != decoded_size:
+            wrong_size(self.name, decoded_size, len(content))
+        return content
 
-class S2Codec:
+
+class S2Codec(Codec):
     """S2 blocks, by our own kernel."""
 
     name: ClassVar[str] = "s2"
     id: ClassVar[int] = 1
+    extract_min: ClassVar[int] = 16 << 10    # 15 us of inflation, of which half could be saved
 
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the S2 block."""
         return s2.compress(content, tier)
 
-    def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
+    def inflate(self, frame: Buffer, size_max: int) -> bytes:
         """Return the content."""
-        self._check_size(frame, decoded_size)
-        return s2.decompress(frame, decoded_size)
+        return s2.decompress(frame, self._declared(frame, size_max))
 
-    def extract(self, frame: Buffer, decoded_size: int, probe_size: int,
+    def extract(self, frame: Buffer, size_max: int, probe_size: int,
                 locate: Locate) -> bytes | None:
         """Return one part of the content.
 
         The block is decoded twice up to the probe's end: a few hundred bytes, under 1 us.
         """
-        self._check_size(frame, decoded_size)
-        size = min(probe_size, decoded_size)
-        span = locate(s2.decompress_until(frame, size, decoded_size))
+        size = self._declared(frame, size_max)
+        span = locate(s2.decompress_until(frame, min(probe_size, size), size), size)
         if span is None:
             return None
         start, end = span
-        content = s2.decompress_until(frame, end, decoded_size)
+        content = s2.decompress_until(frame, end, size)
         return content if start == 0 else content[start:]
 
-    def _check_size(self, frame: Buffer, decoded_size: int) -> None:
-        found = s2.decompressed_size(frame)
-        if found != decoded_size:
-            wrong_size(self.name, decoded_size, found)
+    def _declared(self, frame: Buffer, size_max: int) -> int:
+        size = s2.decompressed_size(frame)
+        if size > size_max:
+            wrong_size(self.name, f"at most {size_max}", size)
+        return size
 
 
 class SnappyCodec(S2Codec):
@@ -99,18 +112,16 @@ class SnappyCodec(S2Codec):
         return bytes(cramjam.snappy.compress_raw(content))
 
 
-class ZstdCodec:
+class ZstdCodec(Codec):
     """zstd frames with their content size, no checksum of their own and no dictionary."""
 
     name: ClassVar[str] = "zstd"
     id: ClassVar[int] = 2
+    extract_min: ClassVar[int] = 64 << 10    # about one zstd block, 128 KiB decoded
 
     # The native level of each tier.
     NATIVE_LEVELS: ClassVar[dict[str, int]] = {"fastest": 1, "default": 3, "better": 8, "best": 19}
     WINDOW_LOG: ClassVar[int] = 25    # 32 MiB: the largest group
-    # Below this, inflating to the end costs less than setting up a stream that could stop: zstd
-    # decodes 128 KiB at a time anyway.
-    EXTRACT_MIN: ClassVar[int] = 256 << 10
     SCRATCH_BYTES: ClassVar[int] = 128 << 10   # stays in the L2 cache
     # Each keeps a window of the group's size, so the pool is not for a crowd.
     STREAMS_KEPT: ClassVar[int] = 2
@@ -131,9 +142,9 @@ class ZstdCodec:
             window_log=self.WINDOW_LOG, write_content_size=True, write_checksum=False)
         return zstandard.ZstdCompressor(compression_params=parameters).compress(content)
 
-    def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
+    def inflate(self, frame: Buffer, size_max: int) -> bytes:
         """Return the content."""
-        self._check_size(frame, decoded_size)
+        self._declared(frame, size_max)
         try:
             decompressor = self._decompressors.pop()
         except IndexError:
@@ -144,18 +155,12 @@ class ZstdCodec:
         except zstandard.ZstdError as error:
             raise CorruptError(f"zstd frame: {error}") from error
         self._decompressors.append(decompressor)
-        if len(content) != decoded_size:
-            wrong_size(self.name, decoded_size, len(content))
         return content
 
-    def extract(self, frame: Buffer, decoded_size: int, probe_size: int,
+    def extract(self, frame: Buffer, size_max: int, probe_size: int,
                 locate: Locate) -> bytes | None:
         """Return one part of the content."""
-        if decoded_size < self.EXTRACT_MIN:
-            content = self.decompress(frame, decoded_size)
-            span = locate(content[:probe_size])
-            return None if span is None else content[span[0]:span[1]]
-        self._check_size(frame, decoded_size)
+        size = self._declared(frame, size_max)
         try:
             decompressor, scratch = self._streams.pop()
         except IndexError:
@@ -163,17 +168,16 @@ class ZstdCodec:
             scratch = bytearray(self.SCRATCH_BYTES)
         try:
             with decompressor.stream_reader(frame) as stream:
-                part = self._extract(stream, scratch, probe_size, locate)
+                probe = stream.read(min(probe_size, size))
+                part = self._rest(stream, scratch, probe, locate(probe, size))
         except zstandard.ZstdError as error:
             raise CorruptError(f"zstd frame: {error}") from error
         if len(self._streams) < self.STREAMS_KEPT:
             self._streams.append((decompressor, scratch))
         return part
 
-    def _extract(self, stream: zstandard.ZstdDecompressionReader, scratch: bytearray,
-                 probe_size: int, locate: Locate) -> bytes | None:
-        probe = stream.read(probe_size)
-        span = locate(probe)
+    def _rest(self, stream: zstandard.ZstdDecompressionReader, scratch: bytearray, probe: bytes,
+              span: tuple[int, int] | None) -> bytes | None:
         if span is None:
             return None
         start, end = span
@@ -196,20 +200,20 @@ class ZstdCodec:
                 raise CorruptError("zstd frame ends before its declared size")
             size -= done
 
-    def _check_size(self, frame: Buffer, decoded_size: int) -> None:
+    def _declared(self, frame: Buffer, size_max: int) -> int:
         # Before anything is allocated by what the frame says of itself.
         try:
-            found = zstandard.frame_content_size(frame)
+            size = zstandard.frame_content_size(frame)
         except zstandard.ZstdError as error:
             raise CorruptError(f"zstd frame: {error}") from error
-        if found != decoded_size:
-            wrong_size(self.name, decoded_size, found)
+        if not 0 <= size <= size_max:
+            wrong_size(self.name, f"at most {size_max}", size)
+        return size
 
 
-def wrong_size(name: str, expected: int, found: int) -> NoReturn:
-    """Raise CorruptError: the index and the frame disagree."""
-    raise CorruptError(f"{name} frame is not of the size that the index has", expected=expected,
-                       found=found)
+def wrong_size(name: str, expected: int | str, found: int) -> NoReturn:
+    """Raise CorruptError: the frame declares a size that it must not have; -1 for none."""
+    raise CorruptError(f"{name} frame declares a wrong size", expected=expected, found=found)
 
 
 CODECS: Final[dict[str, Codec]] = {"s2": S2Codec(), "zstd": ZstdCodec(), "snappy": SnappyCodec()}

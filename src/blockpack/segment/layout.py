@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import xxhash
 
-from blockpack._native.group import GROUP_RECORDS_MAX, GROUP_WIDTH_MAX, RECORD_BYTES_MAX
-from blockpack._native.index import INDEX_ENTRY_BYTES
+from blockpack._native.group import GROUP_RECORDS_MAX, GROUP_VARINT_MAX, RECORD_BYTES_MAX
+from blockpack._native.index import INDEX_ENTRY_BYTES, INDEX_FIRST_BYTES
 from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.segment.digest import Buffer, Digest
 
-__all__ = ["GROUP_WIDTH_MAX", "INDEX_ENTRY_BYTES", "RECORD_BYTES_MAX"]
+__all__ = ["INDEX_ENTRY_BYTES", "INDEX_FIRST_BYTES", "RECORD_BYTES_MAX"]
 
 VERSION = 0
 
@@ -28,12 +28,14 @@ FOOTER = struct.Struct("<8sHHIQQQQQQ")
 DIRECTORY_ENTRY = struct.Struct("<HHHHQQQ")
 META = struct.Struct("<64sQQ16sQ")
 LANE = struct.Struct("<BBBBIQ")
-INDEX_ENTRY = struct.Struct("<QQII")
+INDEX_ENTRY = struct.Struct("<QQ")
+INDEX_FIRST = struct.Struct("<I")
 
 # Section kinds. A kind is never given another meaning; 0 and 0xffff are in no directory.
 KIND_FRAME = 0       # seeds the checksums of frames
 KIND_FRAMES = 1      # frame index of one lane
 KIND_META = 2        # counts, digest, lanes
+KIND_FIRSTS = 3      # first ordinals of one lane's frames, where not all are full
 KIND_DIRECTORY = 0xFFFF  # seeds the directory's own checksum
 
 SECTION_REQUIRED = 1  # flag: a reader that does not know this kind must refuse the file
@@ -45,8 +47,10 @@ ALIGNMENT = 8
 MASK_64 = (1 << 64) - 1
 
 GROUP_BYTES_MAX = 32 << 20    # content of a frame of several records
+# A group closes before its content, with the longest table it could have, exceeds the limit.
+TABLE_BYTES_A_RECORD = GROUP_VARINT_MAX
 GROUP_SIZE_MAX = GROUP_RECORDS_MAX
-SINGLE_BYTES_MAX = 1 + GROUP_WIDTH_MAX + RECORD_BYTES_MAX   # content of a frame of one record
+SINGLE_BYTES_MAX = GROUP_VARINT_MAX + 1 + RECORD_BYTES_MAX   # content of a frame of one record
 SEGMENT_RECORDS_MAX = (1 << 32) - 1
 
 

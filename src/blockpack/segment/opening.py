@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from blockpack._native.index import FrameIndex
-from blockpack.errors import CorruptError, LimitError, UnsupportedVersionError
+from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.segment import layout
 from blockpack.segment.codecs import codec_of_id, tier_of_id
 from blockpack.segment.layout import Footer, Header, Meta, Section
@@ -13,6 +13,7 @@ from blockpack.segment.source import Source
 
 # One read of this size holds the tail of a plain segment of up to 2,700 frames.
 TAIL_BYTES = 64 << 10
+KNOWN_KINDS = {layout.KIND_FRAMES, layout.KIND_META, layout.KIND_FIRSTS}
 SMALLEST = layout.HEADER.size + layout.FOOTER.size
 
 
@@ -62,8 +63,7 @@ def open_segment(source: Source, path: str, expect: tuple[int, int] | None) -> O
     sections = read_directory(tail, footer, path)
     meta = read_meta(tail, one_section(sections, layout.KIND_META, path), header, first_bytes,
                      path)
-    section = one_section(sections, layout.KIND_FRAMES, path)
-    index = read_index(tail, section, footer, meta, path)
+    index = read_index(tail, sections, footer, meta, path)
     check_padding(source, footer.tail_offset, sections[0].offset, path)
     return Opened(header, identity, footer, meta, sections, index)
 
@@ -115,7 +115,7 @@ def read_directory(tail: _Tail, footer: Footer, path: str) -> tuple[Section, ...
 
 def refuse_unknown_section(kind: int, flags: int, path: str) -> None:
     """Raise UnsupportedVersionError for a required section of an unknown kind."""
-    if flags & layout.SECTION_REQUIRED and kind not in {layout.KIND_FRAMES, layout.KIND_META}:
+    if flags & layout.SECTION_REQUIRED and kind not in KNOWN_KINDS:
         raise UnsupportedVersionError(f"{path} has a required section of kind {kind}, which this "
                                       "reader does not know: use a later release")
 
@@ -170,28 +170,26 @@ def read_meta(tail: _Tail, section: Section, header: Header, first_bytes: bytes,
     return meta
 
 
-def read_index(tail: _Tail, section: Section, footer: Footer, meta: Meta,
+def read_index(tail: _Tail, sections: tuple[Section, ...], footer: Footer, meta: Meta,
                path: str) -> FrameIndex:
-    """Return the checked frame index; it must cover the file from its header to its tail."""
-    count, rest = divmod(section.size, layout.INDEX_ENTRY_BYTES)
-    if rest or count < 2:
-        raise CorruptError("frame index has the wrong size", file=path, offset=section.offset)
-    data = section_bytes(tail, section, footer.identity, path)
+    """Return the checked frame index; its frames lie from the header to the tail without a gap."""
+    section = one_section(sections, layout.KIND_FRAMES, path)
+    entries = section_bytes(tail, section, footer.identity, path)
+    firsts = None
+    if any(section.kind == layout.KIND_FIRSTS for section in sections):
+        where = one_section(sections, layout.KIND_FIRSTS, path)
+        firsts = section_bytes(tail, where, footer.identity, path)
     try:
-        index = FrameIndex(
-            data, count - 1, records=meta.count, group_size=meta.lanes[0].group_size,
-            offset_min=layout.HEADER.size, offset_max=footer.tail_offset,
-            group_bytes_max=layout.GROUP_BYTES_MAX, single_bytes_max=layout.SINGLE_BYTES_MAX)
-    except (CorruptError, LimitError) as error:
-        within = getattr(error, "offset", None) or 0
-        raise CorruptError(str(error), file=path, offset=section.offset + within) from error
-    _, offset, *_ = index.entry(0)
-    _, last, stored, *_ = index.entry(len(index) - 1)
-    if (offset, last + stored) != (layout.HEADER.size, footer.tail_offset):
-        raise CorruptError("frame index does not cover the file", file=path,
-                           offset=section.offset, found=f"{offset} to {last + stored}",
-                           expected=f"{layout.HEADER.size} to {footer.tail_offset}")
-    return index
+        return FrameIndex(entries, firsts, records=meta.count,
+                          group_size=meta.lanes[0].group_size, start=layout.HEADER.size,
+                          end=footer.tail_offset)
+    except ValueError as error:
+        raise CorruptError(f"frame index: {error}", file=path, offset=section.offset) from error
+    except CorruptError as error:
+        entry = error.offset or 0
+        raise CorruptError(
+            f"frame index breaks the format at entry {entry}", file=path,
+            offset=section.offset + entry * layout.INDEX_ENTRY_BYTES) from error
 
 
 def check_padding(source: Source | _Tail, start: int, end: int, path: str) -> None:
@@ -204,7 +202,8 @@ def describe(opened: Opened) -> dict[str, int]:
     """Bytes of each part of the file; they sum to its size."""
     parts = {"header": layout.HEADER.size,
              "frames": opened.footer.tail_offset - layout.HEADER.size}
-    names = {layout.KIND_FRAMES: "index", layout.KIND_META: "meta"}
+    names = {layout.KIND_FRAMES: "index", layout.KIND_FIRSTS: "index",
+             layout.KIND_META: "meta"}
     for section in opened.sections:
         name = names.get(section.kind, "other")
         parts[name] = parts.get(name, 0) + section.size

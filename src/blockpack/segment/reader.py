@@ -15,13 +15,19 @@ from blockpack.errors import BlockpackError, ClosedError, CorruptError, LimitErr
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import Codec, codec_of_id, tier_of_id
 from blockpack.segment.digest import Digest
+from blockpack.segment.layout import GROUP_BYTES_MAX, SINGLE_BYTES_MAX
 from blockpack.segment.opening import Opened, describe, faulty_sections, open_segment
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
 
 if TYPE_CHECKING:
-    # A frame as the index gives it: number, offset, stored size, decoded size, checksum, ordinal
-    # of its first record, records.
-    Place = tuple[int, int, int, int, int, int, int]
+    # A frame as the index gives it: number, offset, stored size, checksum, ordinal of its first
+    # record, records.
+    Place = tuple[int, int, int, int, int, int]
+
+def _size_max(place: Place) -> int:
+    """Largest content that the frame may have, by its record count."""
+    return GROUP_BYTES_MAX if place[5] > 1 else SINGLE_BYTES_MAX
+
 
 _checksum = xxhash.xxh3_64_intdigest
 
@@ -58,6 +64,7 @@ class SegmentReader:
         self.seal = opened.footer.seal
         self._opened: Opened | None = opened
         self._codec: Codec = codec
+        self._extract_min = codec.extract_min
         self._identity = opened.identity
         self._counters = counters
         self._cache = cache
@@ -116,9 +123,9 @@ class SegmentReader:
         present = content_bytes = 0
         for i in range(len(index)):
             place = index.entry(i)
-            content_bytes += place[3]
             try:
                 group = self._inflate(source, place)
+                content_bytes += group.decoded_size
                 present += self._digest_group(digest, place, group)
             except CorruptError as error:
                 faults.append(error)
@@ -144,19 +151,21 @@ class SegmentReader:
         index, source = self._io or self._reading()
         ordinal = number - self.first
         place = index.locate(ordinal)
-        i = ordinal - place[5]
+        i = ordinal - place[4]
+        # One record, or so few bytes that stopping early saves nothing.
+        whole = place[5] == 1 or place[2] < self._extract_min
         cache = self._cache
         if cache is None:
-            if place[6] > 1:
-                return self._extract(source, place, i)
-            return self._inflate(source, place), 0
+            if whole:
+                return self._inflate(source, place), i
+            return self._extract(source, place, i)
         key = self._base + place[0]
         group = cache.get(key)
         if group is not None:
             self._counters.hit()
             return group, i
         self._counters.missed()
-        if place[6] > 1 and not cache.touched_before(key):
+        if not whole and not cache.touched_before(key):
             return self._extract(source, place, i)
         group = self._inflate(source, place)
         cache.put(key, self.table, group)
@@ -167,7 +176,7 @@ class SegmentReader:
         while ordinal < stop:
             index, source = self._io or self._reading()
             place = index.locate(ordinal)
-            first, records = place[5], place[6]
+            first, records = place[4], place[5]
             end = first + records
             if end < stop:
                 follower = index.locate(end)
@@ -180,7 +189,7 @@ class SegmentReader:
 
     def _frame(self, source: Source, place: Place) -> bytes | memoryview:
         """The stored bytes of a frame, their checksum compared."""
-        number, offset, stored_size, _, expected, _, _ = place
+        number, offset, stored_size, expected, _, _ = place
         if stored_size > ADVISE_MIN:
             source.advise(offset, stored_size)
         data = source.read(offset, stored_size)
@@ -197,49 +206,50 @@ class SegmentReader:
         data = self._frame(source, place)
         start = perf_counter_ns()
         try:
-            content = self._codec.decompress(data, place[3])
-            self._counters.inflated(place[2], place[3], perf_counter_ns() - start)
-            return Group(content, place[6])
+            content = self._codec.inflate(data, _size_max(place))
+            self._counters.inflated(place[2], len(content), perf_counter_ns() - start)
+            return Group(content, place[5])
         except (CorruptError, LimitError) as error:
             raise self._broken(place, error) from error
 
     def _extract(self, source: Source, place: Place, i: int) -> bytes | None:
         """Record i of a frame, inflating no further than its end."""
-        _, _, _, decoded_size, _, _, records = place
-
-        def locate(probe: bytes) -> tuple[int, int] | None:
-            return Group(probe, records, decoded_size).span(i)
-
-        return self._part(source, place, locate)
+        return self._part(source, place, lambda group: group.span(i))
 
     def _inflate_until(self, source: Source, place: Place, hi: int) -> Group:
         """The group of a frame with its first ``hi`` records at least."""
-        _, _, _, decoded_size, _, _, records = place
-        if hi >= records:
+        if hi >= place[5] or place[2] < self._extract_min:
             return self._inflate(source, place)
+        whole_size = 0
 
-        def locate(probe: bytes) -> tuple[int, int]:
-            return 0, Group(probe, records, decoded_size).end(hi - 1)
+        def span(group: Group) -> tuple[int, int]:
+            nonlocal whole_size
+            whole_size = group.decoded_size
+            return 0, max(group.table_size, group.end(hi - 1))
 
-        return Group(self._part(source, place, locate) or b"", records, decoded_size)
+        content = self._part(source, place, span)
+        assert content is not None
+        return Group(content, place[5], whole_size)
 
     def _part(self, source: Source, place: Place,
-              locate: Callable[[bytes], tuple[int, int] | None]) -> bytes | None:
+              span_in: Callable[[Group], tuple[int, int] | None]) -> bytes | None:
+        """What ``span_in`` wants of the group, of which it sees the table at least."""
         data = self._frame(source, place)
-        span: tuple[int, int] | None = None
+        inflated = size = 0
 
-        def noted(probe: bytes) -> tuple[int, int] | None:
-            nonlocal span
-            span = locate(probe)
+        def locate(probe: bytes, whole_size: int) -> tuple[int, int] | None:
+            nonlocal inflated, size
+            size = whole_size
+            span = span_in(Group(probe, place[5], whole_size))
+            inflated = len(probe) if span is None else max(len(probe), span[1])
             return span
 
         start = perf_counter_ns()
         try:
-            part = self._codec.extract(data, place[3], table_size_max(place[6]), noted)
+            part = self._codec.extract(data, _size_max(place), table_size_max(place[5]), locate)
         except (CorruptError, LimitError) as error:
             raise self._broken(place, error) from error
-        size = span[1] if span is not None else min(table_size_max(place[6]), place[3])
-        self._counters.inflated(place[2], size, perf_counter_ns() - start, size < place[3])
+        self._counters.inflated(place[2], inflated, perf_counter_ns() - start, inflated < size)
         return part
 
     def _broken(self, place: Place, error: BlockpackError) -> CorruptError:
@@ -249,7 +259,7 @@ class SegmentReader:
 
     def _digest_group(self, digest: Digest, place: Place, group: Group) -> int:
         """Add a group's records to a digest; how many are present."""
-        first = self.first + place[5]
+        first = self.first + place[4]
         views = [group.view(i) for i in range(len(group))]
         digest.add_all(first, views)
         return len(views) - views.count(None)

@@ -6,12 +6,13 @@ leaves before that is an orphan.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from blockpack._native.group import GROUP_WIDTH_MAX, pack
+from blockpack._native.group import pack
 from blockpack.errors import ClosedError, KnobError, LimitError
 from blockpack.segment import layout
 from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
@@ -94,6 +95,8 @@ class SegmentWriter:
         self._queue: list[bytes] = [self._header_bytes]    # written in one call when it is large
         self._queue_bytes = len(self._header_bytes)
         self._index = bytearray()
+        self._firsts = array("I")    # 4 bytes a frame: first ordinals
+        self._regular = True         # every frame before the last is full
         self._offset = self._queue_bytes
         self._count = self._present = self._content_bytes = self._frames = 0
         self._added = 0
@@ -112,12 +115,13 @@ class SegmentWriter:
         if size > layout.RECORD_BYTES_MAX:
             raise LimitError(f"record {self._header.first + self._added} has {size} bytes; the "
                              f"limit is {layout.RECORD_BYTES_MAX}")
-        if self._group and (self._group_bytes + GROUP_WIDTH_MAX + size > layout.GROUP_BYTES_MAX):
+        size += layout.TABLE_BYTES_A_RECORD
+        if self._group and self._group_bytes + size > layout.GROUP_BYTES_MAX:
             self._close_group()
         if not self._group:
-            self._group_bytes = 1
+            self._group_bytes = layout.TABLE_BYTES_A_RECORD    # of the table's base
         self._group.append(record)
-        self._group_bytes += GROUP_WIDTH_MAX + size
+        self._group_bytes += size
         self._added += 1
         if len(self._group) == self._group_size:
             self._close_group()
@@ -172,8 +176,9 @@ class SegmentWriter:
 
     def _take(self, frame: _Frame) -> None:
         seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, self._frames)
-        self._index += layout.INDEX_ENTRY.pack(
-            self._offset, layout.checksum(frame.data, seed), self._count, frame.decoded_size)
+        self._index += layout.INDEX_ENTRY.pack(self._offset, layout.checksum(frame.data, seed))
+        self._regular = self._regular and self._count == self._frames * self._group_size
+        self._firsts.append(self._count)
         self._append(frame.data)
         self._frames += 1
         self._count += frame.count
@@ -197,9 +202,12 @@ class SegmentWriter:
     def _write_tail(self) -> SegmentSummary:
         tail_offset = self._offset
         self._append(bytes(layout.padding(tail_offset)))
-        self._index += layout.INDEX_ENTRY.pack(tail_offset, 0, self._count, 0)
-        sections = [self._section(layout.KIND_FRAMES, bytes(self._index)),
-                    self._section(layout.KIND_META, self._meta())]
+        self._index += layout.INDEX_ENTRY.pack(tail_offset, 0)
+        sections = [self._section(layout.KIND_FRAMES, bytes(self._index))]
+        if not self._regular:
+            firsts = b"".join(map(layout.INDEX_FIRST.pack, [*self._firsts, self._count]))
+            sections.append(self._section(layout.KIND_FIRSTS, firsts))
+        sections.append(self._section(layout.KIND_META, self._meta()))
         directory = b"".join(section.pack() for section in sections)
         directory_offset = self._offset
         seed = layout.place_seed(self._identity, layout.KIND_DIRECTORY)
