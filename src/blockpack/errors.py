@@ -33,7 +33,7 @@ class MissingError(BlockpackError, LookupError):
 
 
 class SequenceError(BlockpackError):
-    """A block does not follow the head: ``want`` is the only number that can be appended."""
+    """A block does not follow the head: ``have`` is its number, ``want`` the one that would."""
 
     def __init__(self, message: str, *, have: int | None = None, want: int | None = None) -> None:
         super().__init__(message)

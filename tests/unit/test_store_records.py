@@ -82,7 +82,7 @@ def test_numbers_must_follow(path: Path) -> None:
         for wrong in (6, 9, 11):
             with pytest.raises(SequenceError) as failure:
                 store.append(wrong, sample(wrong))
-            assert (failure.value.have, failure.value.want) == (9, 10)
+            assert (failure.value.have, failure.value.want) == (wrong, 10)
         assert store.head == 9
         with pytest.raises(ValueError, match="must be of the tables"):
             store.append(10, {})
@@ -98,7 +98,7 @@ def test_a_fixed_first_number(path: Path) -> None:
         assert (store.first, store.head) == (100, None)
         with pytest.raises(SequenceError) as failure:
             store.append(0, sample(0))
-        assert (failure.value.have, failure.value.want) == (None, 100)
+        assert (failure.value.have, failure.value.want) == (0, 100)
         assert_holds(store, fill(store, 100, 103))
 
 

@@ -140,7 +140,7 @@ class Writer:
         if number != (number if end is None else end) or not 0 <= number <= NUMBER_LAST:
             have = None if end is None or end == self.manifest.first else end - 1
             raise SequenceError(f"number {number} does not follow: the store's head is {have}, "
-                                f"the next is {end}", have=have, want=end)
+                                f"the next is {end}", have=number, want=end)
         if not records or not tables.NAMES.keys() >= records.keys():
             raise ValueError(f"records of {number} must be of the tables {tables.NAMES}")
 
@@ -308,7 +308,7 @@ class Writer:
                 raise SequenceError(
                     f"{self.path}: the open segment {self.spans.first}..{(self.state.end or 0) - 1}"
                     " is not full: append up to its border first, or seal it",
-                    have=(self.state.end or 0) - 1, want=self.state.end)
+                    want=self.state.end)
             self.seal()
             if self._tail is not None:  # an empty log, from an append that failed
                 self._tail.finish()
