@@ -22,25 +22,34 @@ def views(records: RecordStore, start: int, stop: int) -> Iterator[Views]:
 
 
 def _present(rows: Iterable[tuple[memoryview | None, ...]], start: int) -> Iterator[Views]:
-    for number, (header, body) in enumerate(rows, start):
+    # No enumerate here and below: it would hold a block while the next group is inflated.
+    number = start
+    for header, body in rows:
         if header is None or body is None:
             raise missing(HEADERS if header is None else BODIES, number)
         yield header, body
+        del header, body
+        number += 1
 
 
 def raws(pairs: Iterable[Views]) -> Iterator[bytes]:
     """The RLP of each block."""
-    return (join_block(header, body) for header, body in pairs)
+    for header, body in pairs:
+        block = join_block(header, body)
+        del header, body
+        yield block
 
 
 def limited(pairs: Iterable[Views], max_bytes: int) -> Iterator[Views]:
     """Blocks as long as their records' bytes stay within ``max_bytes``; the first one always."""
-    left = max_bytes
-    for index, (header, body) in enumerate(pairs):
+    left, some = max_bytes, False
+    for header, body in pairs:
         left -= len(header) + len(body)
-        if left < 0 and index:
+        if left < 0 and some:
             return
+        some = True
         yield header, body
+        del header, body
 
 
 def runs(numbers: Iterable[int], gap_max: int) -> Iterator[range]:

@@ -14,22 +14,24 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.store import logformat, tables
 from blockpack.store.fs import FileSystem
 from blockpack.store.logformat import SIDECAR_MAGIC, U64, LogIdentity, xxh64
 
+if TYPE_CHECKING:
+    # Imported where it is used: it takes 7 MB and half of the start-up time of a process that
+    # reads sealed segments alone.
+    import numpy as np
+
 ENTRY: Final = struct.Struct("<QII")
 ROW: Final = struct.Struct("<" + "QII" * tables.COUNT)
 ROW_SIZE: Final = ROW.size
 CHUNK: Final = struct.Struct("<IIQQQ")
 CHUNK_SIZE: Final = CHUNK.size + 8
-
-ENTRY_TYPE: Final = np.dtype([("offset", "<u8"), ("stored", "<u4"), ("decoded", "<u4")])
+ENTRY_FIELDS: Final = [("offset", "<u8"), ("stored", "<u4"), ("decoded", "<u4")]
 
 
 class Rows:
@@ -53,11 +55,15 @@ class Rows:
 
     def array(self, low: int, high: int) -> np.ndarray[Any, np.dtype[Any]]:
         """A copy of rows low..high as a structured array of shape (rows, tables)."""
+        import numpy as np
+
         part = bytes(self.data[low * ROW_SIZE:high * ROW_SIZE])
-        return np.frombuffer(part, ENTRY_TYPE).reshape(-1, tables.COUNT)
+        return np.frombuffer(part, np.dtype(ENTRY_FIELDS)).reshape(-1, tables.COUNT)
 
     def decoded_bytes(self, low: int, high: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Decoded bytes of all tables together, per row."""
+        import numpy as np
+
         sizes: np.ndarray[Any, np.dtype[np.uint64]]
         sizes = self.array(low, high)["decoded"].sum(axis=1, dtype=np.uint64)
         return sizes

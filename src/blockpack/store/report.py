@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from blockpack.segment.digest import Digest
 from blockpack.store import manifest as manifests
@@ -15,6 +13,9 @@ from blockpack.store.manifest import SegmentRow, TableFile
 from blockpack.store.openlog import LogFile
 from blockpack.store.packing import segment_digest
 from blockpack.store.state import State
+
+if TYPE_CHECKING:
+    import numpy as np  # see logindex
 
 Intervals = list[tuple[int, int]]
 
@@ -58,7 +59,7 @@ def _look_into(state: State, row: SegmentRow, table: int) -> Intervals:
     present = [group.span(i) is not None
                for _, group, low, high in reader.groups(row.first, row.first + row.count)
                for i in range(low, high)]
-    return _runs(row.first, np.array(present))
+    return _runs(row.first, present)
 
 
 def _present(log: LogFile, table: int, low: int, high: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -66,9 +67,11 @@ def _present(log: LogFile, table: int, low: int, high: int) -> np.ndarray[Any, n
     return rows["offset"][:, table - 1] > 0
 
 
-def _runs(first: int, present: np.ndarray[Any, np.dtype[np.bool_]]) -> Intervals:
+def _runs(first: int, present: np.ndarray[Any, np.dtype[np.bool_]] | list[bool]) -> Intervals:
     """Intervals of consecutive true values, numbered from ``first``."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], present.astype(np.int8), [0]))))
+    import numpy as np
+
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], np.asarray(present, np.int8), [0]))))
     return [(first + int(a), first + int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
@@ -169,4 +172,4 @@ def _log(log: LogFile, end: int, sizes: dict[str, int]) -> dict[str, Any]:
             "file": os.path.join(names.OPEN, os.path.basename(log.path)),
             "log_bytes": sizes.get(log.path, 0),
             "index_bytes": sizes.get(names.sidecar(log.path), 0),
-            "decoded_bytes": int(rows["decoded"].sum(dtype=np.uint64))}
+            "decoded_bytes": int(rows["decoded"].sum(dtype="u8"))}
