@@ -185,6 +185,7 @@ class SegmentReader:
             else:
                 group = self._inflate_until(source, place, stop - first)
             yield self.first + first, group, ordinal - first, min(stop - first, records)
+            del group    # so that the next one can have its memory
             ordinal = end
 
     def _frame(self, source: Source, place: Place) -> bytes | memoryview:
