@@ -9,6 +9,7 @@ import pytest
 from storekit import SMALL, FaultyFileSystem, assert_holds, files_of, fill, sample, sealed_bytes
 
 from blockpack.errors import ClosedError, SequenceError
+from blockpack.store.direct import DirectWriter
 from blockpack.store.knobs import Knobs
 from blockpack.store.records import RecordStore
 
@@ -75,11 +76,15 @@ def test_only_at_a_border_and_alone(path: Path) -> None:
         assert_holds(store, {n: sample(n) for n in range(35)})
 
 
+def append_all(direct: DirectWriter, numbers: list[int]) -> None:
+    for number in numbers:
+        direct.append(number, sample(number))
+
+
 def test_an_exception_drops_what_is_not_published(path: Path) -> None:
     with RecordStore.create(path, SMALL) as store:
         with pytest.raises(SequenceError), store.direct_writer(2) as direct:
-            for number in [*range(21), 99]:
-                direct.append(number, sample(number))
+            append_all(direct, [*range(21), 99])
         assert store.head in (7, None, 15)
         stopped = -1 if store.head is None else store.head
         assert not [name for name in files_of(path) if "tmp" in name]

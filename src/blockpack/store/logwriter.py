@@ -113,6 +113,10 @@ class LogWriter:
             return
         try:
             self._fs.pwrite_parts(self.log.fd, self._parts, self._flushed)
+        except OSError as error:
+            self._roll_back()
+            raise OSError(error.errno, f"{error.strerror}; what was not written out yet was taken "
+                          f"back: go on from number {self.next}", self.log.path) from error
         except BaseException:
             self._roll_back()
             raise

@@ -211,7 +211,11 @@ class RecordStore:
         self._writing.append(number, records)
 
     def sync(self) -> None:
-        """Return when everything appended is durable and other processes can see it."""
+        """Return when everything appended is durable and other processes can see it.
+
+        After an OSError (disk full) go on from head + 1, as with append: what could not be
+        written was taken back.
+        """
         self._writing.sync()
 
     def seal(self) -> None:

@@ -63,7 +63,7 @@ class Writer:
             if knobs != self.manifest.knobs:
                 self.commit(manifests.with_knobs(self.manifest, knobs), self.state.logs)
             self._derive()
-            if self._tail is not None and self.spans.closed and self.spans.first == self._tail.next:
+            if self._tail is not None and self._tail.log.rows.count and self.at_border:
                 self._tail.finish()  # its span is closed: the next number starts a new log
                 self._tail = None
             self._wake()
@@ -149,14 +149,16 @@ class Writer:
         generation = self.new_file()
         identity = LogIdentity(self.manifest.store_id, number, generation)
         tail = create_log(self.path, identity, self.fs, self.on_poison)
+        before = self.state.logs
         try:
             self.fs.fsync_dir(os.path.join(self.path, names.OPEN))
             views = (*self._pinned_logs(), LogView(tail.log, None))
             self.commit(self.manifest.next(first=self._first_or(number)), views)
         except BaseException:
-            self.fs.unlink(tail.log.path)
+            self._remove([tail.log.path])
             raise
         self._tail = tail
+        self._remove_logs(before)
         self.check_poison()
         return tail
 
@@ -231,6 +233,11 @@ class Writer:
             self.on_poison(error)
         self.state = State(manifest, views, self.pool)
 
+    def _remove_logs(self, before: tuple[LogView, ...]) -> None:
+        """Remove the logs that the last commit no longer names."""
+        gone = {view.log.path for view in before} - {view.log.path for view in self.state.logs}
+        self._remove([name for path in sorted(gone) for name in (path, names.sidecar(path))])
+
     def _remove(self, paths: list[str]) -> None:
         """Remove files that no manifest names any more; what cannot be is an orphan for later."""
         if self._poison is not None:
@@ -282,14 +289,14 @@ class Writer:
         self.check_poison()
         stop = job.last + 1
         kept = tuple(view for view in self.state.logs if view.end > stop)
-        dropped = [view.log for view in self.state.logs if view.end <= stop]
         manifest = self.manifest.next(segments=self.manifest.segments.plus(row))
+        before = self.state.logs
         self.commit(manifest, kept)
         self._derive()
-        if self._tail is not None and self._tail.log in dropped:
+        if self._tail is not None and all(view.log is not self._tail.log for view in kept):
             self._tail.finish()
             self._tail = None
-        self._remove([path for log in dropped for path in (log.path, names.sidecar(log.path))])
+        self._remove_logs(before)
 
     def sealing(self) -> dict[str, Any]:
         """Where sealing stands: closed spans that wait, and why the last try failed."""
@@ -327,8 +334,10 @@ class Writer:
         with self.changed:
             self.check()
             segments = self.manifest.segments.plus(row)
+            before = self.state.logs
             self.commit(self.manifest.next(first=self._first_or(row.first), segments=segments), ())
             self._derive()
+            self._remove_logs(before)
 
     def _wake(self) -> None:
         if self.spans.closed and not self.closed:
