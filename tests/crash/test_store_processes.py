@@ -92,7 +92,7 @@ def test_a_reader_never_sees_a_wrong_or_missing_block(path: Path, how: str) -> N
             store.truncate(FLOOR if salt % 3 else 30)
             if salt % 3 == 0:
                 store.truncate(FLOOR)
-            assert reader.poll() is None
+            assert reader.poll() is None, reader.communicate()[1]
         out, err = reader.communicate("stop\n", timeout=60)
     assert reader.returncode == 0, err
     word, reads, _ = out.split()

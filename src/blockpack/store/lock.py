@@ -1,14 +1,16 @@
 """The writer's lock: flock on the file ``lock``; readers take none.
 
-flock belongs to the open file description, which a forked child shares. A child therefore only
-closes its copy and never unlocks; the writer unlocks by closing, so that a child's copy (closed
-by RecordStore's fork hook) could at worst hold the lock longer, never drop it.
+flock belongs to the open file description, which a forked child shares: whoever unlocks it unlocks
+it for all. So the process that took the lock unlocks it when it closes, whatever copies its
+children still have, and a child only closes its copy.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
+import os
 
 from blockpack.errors import LockedError
 from blockpack.store.fs import FileSystem
@@ -21,6 +23,7 @@ class WriterLock:
 
     def __init__(self, path: str, fs: FileSystem) -> None:
         self._fs = fs
+        self._owner = -1
         self._fd = -1
         self._fd = fs.open_lock(path)
         try:
@@ -32,12 +35,17 @@ class WriterLock:
                                   "close it, or open the store for reading") from None
             raise OSError(error.errno, f"this file system cannot lock ({error.strerror}); "
                           "write the store on one that can, reading needs no lock", path) from None
+        self._owner = os.getpid()
 
     def close(self) -> None:
-        """Let go; the lock goes with the last copy of the descriptor."""
-        if self._fd >= 0:
-            fd, self._fd = self._fd, -1
-            self._fs.close(fd)
+        """Let go; in a forked child, only of the child's copy."""
+        if self._fd < 0:
+            return
+        fd, self._fd = self._fd, -1
+        if self._owner == os.getpid():
+            with contextlib.suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_UN)
+        self._fs.close(fd)
 
     def __del__(self) -> None:
         self.close()  # a writer that was dropped without close() must not keep the store locked

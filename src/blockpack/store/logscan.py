@@ -128,18 +128,26 @@ def read_committed(log: LogFile, offset: int, first_look: bool) -> int:
     For readers: nothing after the last commit becomes visible. At the ``first_look`` a damaged
     header is looked behind: CorruptError when commits follow it.
     """
-    scan = Scan(log, log.rows.count, offset).run()
-    if scan.commits and not _proven(scan.commits[-1]):
-        # A sync is under way, or was when the power went: believe only what is whole.
-        durable = max(commit[2] for commit in scan.commits)
-        scan = Scan(log, log.rows.count, offset).run(verify_from=durable)
-    if first_look:
-        refuse_damage(log, scan, offset)
+    scan = _scan_commits(log, offset)
+    while first_look and (known := _damaged(log, scan, offset)):
+        again = _scan_commits(log, offset)
+        if again.offset == scan.offset:
+            raise _damage(log, scan, known)
+        scan = again  # no damage: the writer went on while we looked
     if not scan.commits:
         return offset
     count, end, _ = scan.commits[-1]
     scan.add_rows(log.rows, count)
     return end
+
+
+def _scan_commits(log: LogFile, offset: int) -> Scan:
+    scan = Scan(log, log.rows.count, offset).run()
+    if scan.commits and not _proven(scan.commits[-1]):
+        # A sync is under way, or was when the power went: believe only what is whole.
+        durable = max(commit[2] for commit in scan.commits)
+        scan = Scan(log, log.rows.count, offset).run(verify_from=durable)
+    return scan
 
 
 def recover(log: LogFile, offset: int) -> tuple[int, int]:
@@ -154,7 +162,8 @@ def recover(log: LogFile, offset: int) -> tuple[int, int]:
         durable = scan.commits[-1][1]
     if durable < os.fstat(log.fd).st_size:
         scan = Scan(log, log.rows.count, offset).run(verify_from=durable)
-    refuse_damage(log, scan, durable)
+    if known := _damaged(log, scan, durable):
+        raise _damage(log, scan, known)
     scan.add_rows(log.rows, scan.count)
     return scan.end, durable
 
@@ -165,16 +174,19 @@ def _proven(commit: tuple[int, int, int]) -> bool:
     return durable == end - RECORD_SIZE
 
 
-def refuse_damage(log: LogFile, scan: Scan, durable: int) -> None:
-    """CorruptError when the walk stopped before an offset that is known to have been durable."""
+def _damaged(log: LogFile, scan: Scan, durable: int) -> int:
+    """The offset that is known to have been durable, when the walk stopped before it; else 0."""
     if scan.offset + RECORD_SIZE > os.fstat(log.fd).st_size and scan.offset >= durable:
-        return
+        return 0
     known = max(durable, _durable_behind(log, scan.offset))
-    if known > scan.offset:
-        raise CorruptError(
-            f"the log is damaged after number {log.first + scan.count - 1}", file=log.path,
-            offset=scan.offset, expected=f"valid records up to byte {known}, which were synced",
-            found="none")
+    return known if known > scan.offset else 0
+
+
+def _damage(log: LogFile, scan: Scan, known: int) -> CorruptError:
+    return CorruptError(
+        f"the log is damaged after number {log.first + scan.count - 1}", file=log.path,
+        offset=scan.offset, expected=f"valid records up to byte {known}, which were synced",
+        found="none")
 
 
 def _durable_behind(log: LogFile, offset: int) -> int:
