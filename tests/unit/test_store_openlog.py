@@ -233,3 +233,22 @@ def test_writing_goes_on_after_recovery(tmp_path: Path) -> None:
     assert_log(follow(tmp_path), model)
     sidecar = logindex.load(names.sidecar(path), IDENTITY)
     assert sidecar.rows.count == len(model)
+
+
+def test_writing_behind_syncs_beside_the_appends_and_poisons_when_it_fails(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("blockpack.store.logwriter.BEHIND_BYTES", 1000)
+    errors: list[BaseException] = []
+    fs = FaultyFileSystem(("fsync",), errno.EIO)
+    writer = new_log(tmp_path, fs)
+    monkeypatch.setattr(writer, "_poison", errors.append)
+    add(writer, 5)
+    writer.flush()
+    assert writer._behind_thread is not None
+    writer._behind_thread.join()
+    assert (fs.calls, errors) == (2, [])
+    fs.failing = {2}
+    add(writer, 5)
+    writer.flush()
+    writer._behind_thread.join()
+    assert [error.errno for error in errors if isinstance(error, OSError)] == [errno.EIO]

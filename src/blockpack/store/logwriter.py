@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -31,6 +32,8 @@ from blockpack.store.openlog import LogFile
 
 # Written out once this much has gathered: about 20 dense blocks, 2 us of call overhead on 1 MB.
 _GATHER_BYTES: Final = 1 << 20
+# Written between two background syncs: a second or so of a disk's time.
+BEHIND_BYTES: Final = 64 << 20
 _TABLE_COUNT: Final = tables.COUNT
 
 Poison = Callable[[BaseException], None]
@@ -55,6 +58,8 @@ class LogWriter:
         self._durable = durable  # synced up to here
         self._committed = log.rows.count if durable == end else -1
         self._changing = False  # set while an add is half done
+        self._behind = end  # the disk has started on what is before
+        self._behind_thread: threading.Thread | None = None
 
     @property
     def next(self) -> int:
@@ -124,6 +129,23 @@ class LogWriter:
         self._flushed_count = self.log.rows.count
         self._parts = []
         self.log.pending = {}
+        if self._flushed - self._behind >= BEHIND_BYTES:
+            self._write_behind()
+
+    def _write_behind(self) -> None:
+        """Have the disk start on what was written, beside the appends, so that the sync at the
+        end of a segment does not wait for gigabytes. Nothing is promised by it."""
+        if self._behind_thread is None or not self._behind_thread.is_alive():
+            self._behind = self._flushed
+            self._behind_thread = threading.Thread(target=self._sync_behind, daemon=True,
+                                                   name="blockpack-write-behind")
+            self._behind_thread.start()
+
+    def _sync_behind(self) -> None:
+        try:
+            self._fs.fsync(self.log.fd)
+        except OSError as error:
+            self._poison(error)  # the kernel reports it once: the next sync would not see it
 
     def _roll_back(self) -> None:
         self._parts = []
