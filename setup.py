@@ -20,6 +20,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "status": [],
     "cache": [],
     "counters": [],
+    "frames": ["ext/index/index.c"],
     "group": ["ext/group/group.c"],
     "index": ["ext/index/index.c"],
 }

@@ -16,12 +16,6 @@ cdef Py_ssize_t TOUCHED_MIN = 4
 cdef class _Entry:
     """A cached group in the ring, or the ring's head."""
 
-    cdef object key
-    cdef object group
-    cdef Py_ssize_t size
-    cdef _Entry older
-    cdef _Entry newer
-
 
 @cython.final
 cdef class GroupCache:
@@ -30,15 +24,6 @@ cdef class GroupCache:
     ``budget`` is in bytes of content and tables; None allows the largest group seen of each
     table, summed, so that a scan by single reads inflates each group once.
     """
-
-    cdef dict entries       # key -> _Entry
-    cdef dict largest       # table -> bytes of its largest group
-    cdef dict touched       # key -> None, oldest first
-    cdef _Entry ring        # head: newer is the oldest entry, older the newest
-    cdef bint fixed         # a budget was given
-    cdef Py_ssize_t limit
-    cdef uint64_t bases
-    cdef readonly Py_ssize_t nbytes
 
     def __cinit__(self, budget=None):
         self.entries = {}
@@ -64,7 +49,7 @@ cdef class GroupCache:
         self.bases += 1
         return self.bases << 32
 
-    def get(self, key):
+    cpdef object get(self, object key):
         """Return the group, as the most recently used one from now on, or None."""
         cdef object found = self.entries.get(key)
         cdef _Entry entry
@@ -75,7 +60,7 @@ cdef class GroupCache:
         self.link(entry)
         return entry.group
 
-    def touched_before(self, key):
+    cpdef bint touched_before(self, object key) except -1:
         """Note a read in this frame; True when there was one a short while ago.
 
         How long depends on how many groups the cache holds: remembering more than twice as many
@@ -89,7 +74,7 @@ cdef class GroupCache:
             del self.touched[next(iter(self.touched))]
         return before
 
-    def put(self, key, table, group):
+    cpdef object put(self, object key, object table, object group):
         """Keep a whole group of ``table``, unless it is larger than the budget."""
         cdef Py_ssize_t size = group.nbytes
         cdef _Entry entry
@@ -122,14 +107,14 @@ cdef class GroupCache:
         self.nbytes -= entry.size
         return 0
 
-    cdef inline void link(self, _Entry entry):
+    cdef void link(self, _Entry entry):
         """Make it the newest."""
         entry.newer = self.ring
         entry.older = self.ring.older
         self.ring.older.newer = entry
         self.ring.older = entry
 
-    cdef inline void unlink(self, _Entry entry):
+    cdef void unlink(self, _Entry entry):
         entry.older.newer = entry.newer
         entry.newer.older = entry.older
         # An entry that keeps its neighbours would keep their groups.

@@ -12,21 +12,11 @@ cdef class Counters:
     several threads add up, so they can exceed the wall clock.
     """
 
-    cdef readonly uint64_t frames_inflated   # frames whose decompression was started
-    cdef readonly uint64_t frames_partial    # of these, those stopped before their end
-    cdef readonly uint64_t bytes_in          # stored bytes of the inflated frames
-    cdef readonly uint64_t bytes_out         # bytes that came out of them
-    cdef readonly uint64_t inflate_ns
-    cdef readonly uint64_t cache_hits
-    cdef readonly uint64_t cache_misses
-    cdef readonly uint64_t decode_ns         # decoding of records into values and columns
-    cdef readonly uint64_t backlog_waits     # appends that waited for a seal
-    cdef readonly uint64_t backlog_wait_ns
-
     def __cinit__(self):
         self.reset()
 
-    def inflated(self, uint64_t bytes_in, uint64_t bytes_out, uint64_t ns, bint partial=False):
+    cpdef object inflated(self, uint64_t bytes_in, uint64_t bytes_out, uint64_t ns,
+                          bint partial=False):
         """A frame was inflated, or with ``partial`` its first ``bytes_out`` bytes."""
         self.frames_inflated += 1
         self.frames_partial += partial

@@ -100,14 +100,6 @@ cdef class Group:
     ``table_size`` is the offset in the content where the first record starts.
     """
 
-    cdef Py_buffer c_buffer
-    cdef uint32_t *c_ends
-    cdef Py_ssize_t count
-    cdef readonly uint32_t table_size
-    cdef readonly Py_ssize_t decoded_size
-    cdef readonly object content
-    cdef object window    # memoryview over content, made at the first view
-
     def __cinit__(self, content, Py_ssize_t count, Py_ssize_t decoded_size=-1):
         self.c_ends = NULL
         self.count = count
@@ -137,7 +129,7 @@ cdef class Group:
         """Bytes of memory that the content and the table take."""
         return self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
 
-    cdef inline int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
+    cdef int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
         """Where record i is: 1, or 0 when it is absent."""
         if i < 0 or i >= self.count:
             raise IndexError(f"record {i} of a group of {self.count}")
@@ -147,7 +139,7 @@ cdef class Group:
         end[0] = self.c_ends[i]
         return 1
 
-    cdef inline int locate_here(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
+    cdef int locate_here(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
         cdef int present = self.locate(i, start, end)
         if present and end[0] > self.c_buffer.len:
             raise IndexError(f"record {i} is past the part of the group that was inflated")
@@ -155,7 +147,7 @@ cdef class Group:
 
     def span(self, Py_ssize_t i):
         """(start, end) of record i in the whole content, or None when it is absent."""
-        cdef Py_ssize_t start, end
+        cdef Py_ssize_t start = 0, end = 0
         return (start, end) if self.locate(i, &start, &end) else None
 
     def end(self, Py_ssize_t i):
@@ -164,18 +156,18 @@ cdef class Group:
             raise IndexError(f"record {i} of a group of {self.count}")
         return self.c_ends[i] & ~BP_GROUP_ABSENT
 
-    def view(self, Py_ssize_t i):
+    cpdef object view(self, Py_ssize_t i):
         """Record i as a memoryview that keeps the content alive, or None when it is absent."""
-        cdef Py_ssize_t start, end
+        cdef Py_ssize_t start = 0, end = 0
         if not self.locate_here(i, &start, &end):
             return None
         if self.window is None:
             self.window = memoryview(self.content)
         return self.window[start:end]
 
-    def record(self, Py_ssize_t i):
+    cpdef object record(self, Py_ssize_t i):
         """Record i as bytes of its own, or None when it is absent."""
-        cdef Py_ssize_t start, end
+        cdef Py_ssize_t start = 0, end = 0
         if not self.locate_here(i, &start, &end):
             return None
         return PyBytes_FromStringAndSize(<char *>self.c_buffer.buf + start, end - start)

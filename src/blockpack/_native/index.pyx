@@ -6,25 +6,6 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from blockpack._native.status cimport check
 
-cdef extern from "index/index.h" nogil:
-    const unsigned BP_INDEX_ENTRY_BYTES
-    const unsigned BP_INDEX_FIRST_BYTES
-    struct bp_index:
-        const uint8_t *entries
-        const uint8_t *firsts
-        uint64_t count
-        uint64_t records
-        uint64_t group_size
-    struct bp_frame:
-        uint64_t offset
-        uint64_t stored_size
-        uint64_t checksum
-        uint64_t first
-        uint64_t records
-    int64_t bp_index_check(const bp_index *index, uint64_t start, uint64_t end, uint64_t *fault)
-    uint64_t bp_index_find(const bp_index *index, uint64_t ordinal)
-    void bp_index_frame(const bp_index *index, uint64_t i, bp_frame *frame)
-
 INDEX_ENTRY_BYTES = BP_INDEX_ENTRY_BYTES
 INDEX_FIRST_BYTES = BP_INDEX_FIRST_BYTES
 
@@ -38,10 +19,6 @@ cdef class FrameIndex:
     the file without a gap. All entries are checked once, here: CorruptError with the number of
     the bad entry as its offset. Holds on to both buffers, so a map cannot close underneath it.
     """
-
-    cdef Py_buffer c_entries
-    cdef Py_buffer c_firsts
-    cdef bp_index c_index
 
     def __cinit__(self, entries, firsts, *, uint64_t records, uint64_t group_size,
                   uint64_t start, uint64_t end):

@@ -19,14 +19,13 @@ SMALLEST = layout.HEADER.size + layout.FOOTER.size
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The checked description of a segment."""
+    """The checked description of a segment; holds on to none of its bytes."""
 
     header: Header
     identity: int
     footer: Footer
     meta: Meta
     sections: tuple[Section, ...]
-    index: FrameIndex
 
 
 class _Tail:
@@ -43,7 +42,8 @@ class _Tail:
         return self._data[offset - self._start:offset - self._start + size]
 
 
-def open_segment(source: Source, path: str, expect: tuple[int, int] | None) -> Opened:
+def open_segment(source: Source, path: str,
+                 expect: tuple[int, int] | None) -> tuple[Opened, FrameIndex]:
     """Check the segment's header, footer, directory, meta section and frame index.
 
     ``expect`` is (size of the file, seal) as the manifest has them. Raises CorruptError with the
@@ -65,7 +65,7 @@ def open_segment(source: Source, path: str, expect: tuple[int, int] | None) -> O
                      path)
     index = read_index(tail, sections, footer, meta, path)
     check_padding(source, footer.tail_offset, sections[0].offset, path)
-    return Opened(header, identity, footer, meta, sections, index)
+    return Opened(header, identity, footer, meta, sections), index
 
 
 def check_footer(footer: Footer, identity: int, size: int, expect: tuple[int, int] | None,

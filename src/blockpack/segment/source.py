@@ -12,6 +12,8 @@ from blockpack.errors import CorruptError
 # reads cost no more than what it would save.
 ADVISE_MIN = 4096
 
+HAS_FADVISE = hasattr(os, "posix_fadvise")
+
 
 class Source(Protocol):
     """Any part of a file that does not change. For many threads at once.
@@ -22,6 +24,7 @@ class Source(Protocol):
     """
 
     size: int
+    window: memoryview | None    # the whole file, where it is mapped
 
     def read(self, offset: int, size: int) -> bytes | memoryview:
         """Return the bytes; CorruptError where the file ends before them."""
@@ -44,14 +47,15 @@ class MappedFile:
         self._map = mmap.mmap(self._fd, self.size, access=mmap.ACCESS_READ)
         # Plain faults read 8 MB ahead: 3.7 ms for a cold 45 KB frame, against 0.15 with advice.
         self._map.madvise(mmap.MADV_RANDOM)
-        self._view = memoryview(self._map)
+        self.window: memoryview | None = memoryview(self._map)
 
     def read(self, offset: int, size: int) -> memoryview:
-        return self._view[offset:offset + size]
+        assert self.window is not None
+        return self.window[offset:offset + size]
 
     def advise(self, offset: int, size: int) -> None:
         # By descriptor where the system has it: 0.48 us on warm pages, against 0.72 by address.
-        if hasattr(os, "posix_fadvise"):
+        if HAS_FADVISE:
             os.posix_fadvise(self._fd, offset, size, os.POSIX_FADV_WILLNEED)
         else:
             start = offset & -mmap.PAGESIZE
@@ -64,6 +68,8 @@ class MappedFile:
 
 class PreadFile:
     """A file read with pread: no map, so no signal when a network file system fails."""
+
+    window: memoryview | None = None
 
     def __init__(self, path: str) -> None:
         self._path = path

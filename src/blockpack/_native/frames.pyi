@@ -1,0 +1,45 @@
+from collections.abc import Callable
+from types import NotImplementedType
+from typing import Protocol, final
+
+from blockpack._native.cache import GroupCache
+from blockpack._native.counters import Counters
+from blockpack._native.group import Group
+from blockpack._native.index import FrameIndex
+from blockpack.errors import CorruptError
+
+class _Source(Protocol):
+    size: int
+    window: memoryview | None
+    def read(self, offset: int, size: int) -> bytes | memoryview: ...
+    def advise(self, offset: int, size: int) -> None: ...
+
+@final
+class FrameReader:
+    def __init__(
+        self,
+        index: FrameIndex,
+        source: _Source,
+        inflate: Callable[[bytes | memoryview, int], bytes],
+        checksum: Callable[[bytes | memoryview, int], int],
+        *,
+        path: str,
+        identity: int,
+        first: int,
+        counters: Counters,
+        limits: tuple[int, int, int, int],
+        cache: GroupCache | None = None,
+        table: int = 0,
+    ) -> None: ...
+    @property
+    def index(self) -> FrameIndex: ...
+    @property
+    def source(self) -> _Source: ...
+    def view(self, number: int) -> memoryview | NotImplementedType | None: ...
+    def record(self, number: int) -> bytes | NotImplementedType | None: ...
+    def group(self, frame_number: int) -> Group: ...
+    def data(self, frame_number: int) -> bytes | memoryview: ...
+    def announce(self, frame_number: int) -> None: ...
+    def content_max(self, frame_number: int) -> int: ...
+    def broken(self, frame_number: int, error: Exception) -> CorruptError: ...
+    def forget(self) -> None: ...

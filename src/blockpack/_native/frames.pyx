@@ -1,0 +1,201 @@
+"""The way from a record's number to its inflated group, which every read takes.
+
+In Cython because it is walked twice for each block that a caller reads, headers and bodies: as
+Python it cost 2 us a frame, beside 60 us for the inflation of a dense body and 0.3 us of its
+header. What it calls stays Python: the source, the checksum, the codec.
+"""
+
+cimport cython
+from libc.stdint cimport uint64_t
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
+
+from blockpack._native.cache cimport GroupCache
+from blockpack._native.counters cimport Counters
+from blockpack._native.group cimport Group
+from blockpack._native.index cimport FrameIndex, bp_frame, bp_index_find, bp_index_frame
+
+from blockpack.errors import CorruptError, LimitError
+
+
+cdef uint64_t now_ns() noexcept nogil:
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return <uint64_t>now.tv_sec * 1000000000 + <uint64_t>now.tv_nsec
+
+
+@cython.final
+cdef class FrameReader:
+    """The frames of one lane of a segment, for any number of threads.
+
+    ``source`` has ``read(offset, size)``, ``advise(offset, size)`` and, where the file is mapped,
+    the whole of it as ``window``, else None. ``inflate(data, size_max)`` is the codec's and ``checksum(data, seed)`` the format's. ``identity`` seeds the checksums and
+    ``first`` is the segment's first number. ``limits`` are the largest content of a frame of
+    several records, that of one of one record, the stored size from which a record is extracted
+    from a frame of several rather than the frame inflated whole, and the stored size above which
+    a read is announced. ``cache`` may be None; ``table`` is what it accounts the groups to.
+
+    Nothing changes after construction, so a reader that drops it does not disturb a read.
+    """
+
+    cdef readonly FrameIndex index
+    cdef readonly object source
+    cdef object window          # memoryview of the whole file, or None: then read
+    cdef object read
+    cdef object advise
+    cdef object inflate
+    cdef object checksum
+    cdef Counters counters
+    cdef GroupCache cache
+    cdef object table
+    cdef str path
+    cdef uint64_t identity
+    cdef uint64_t first
+    cdef uint64_t base          # of this reader's keys in the cache
+    cdef Py_ssize_t group_bytes_max
+    cdef Py_ssize_t single_bytes_max
+    cdef uint64_t extract_min
+    cdef uint64_t advise_min
+
+    def __init__(self, FrameIndex index not None, source, inflate, checksum, *, str path,
+                 uint64_t identity, uint64_t first, Counters counters not None, limits,
+                 GroupCache cache=None, table=0):
+        self.index = index
+        self.source = source
+        self.window = source.window
+        self.read = source.read
+        self.advise = source.advise
+        self.inflate = inflate
+        self.checksum = checksum
+        self.counters = counters
+        self.cache = cache
+        self.table = table
+        self.path = path
+        self.identity = identity
+        self.first = first
+        self.base = cache.new_base() if cache is not None else 0
+        (self.group_bytes_max, self.single_bytes_max, self.extract_min,
+         self.advise_min) = limits
+
+    def view(self, number):
+        """The record as a view that pins its group; None when absent; see ``find``."""
+        cdef Py_ssize_t i = 0
+        cdef Group group = self.find(number, &i)
+        return NotImplemented if group is None else group.view(i)
+
+    def record(self, number):
+        """The record as bytes of its own; None when absent; see ``find``."""
+        cdef Py_ssize_t i = 0
+        cdef Group group = self.find(number, &i)
+        return NotImplemented if group is None else group.record(i)
+
+    cdef Group find(self, object number, Py_ssize_t *i):
+        """The record's group, from the cache or inflated; None when it is better extracted.
+
+        That is at the first touch of a frame of several records and a size from which inflating
+        up to the record saves something. IndexError for a number outside of the segment.
+        """
+        cdef bp_frame frame
+        cdef uint64_t ordinal = self.ordinal_of(number)
+        cdef uint64_t frame_number = bp_index_find(&self.index.c_index, ordinal)
+        bp_index_frame(&self.index.c_index, frame_number, &frame)
+        i[0] = ordinal - frame.first
+        cdef bint whole = frame.records == 1 or frame.stored_size < self.extract_min
+        if self.cache is None:
+            return self.load(frame_number, &frame) if whole else None
+        key = self.base + frame_number
+        cdef Group group = self.cache.get(key)
+        if group is not None:
+            self.counters.cache_hits += 1
+            return group
+        self.counters.cache_misses += 1
+        if not whole and not self.cache.touched_before(key):
+            return None
+        group = self.load(frame_number, &frame)
+        self.cache.put(key, self.table, group)
+        return group
+
+    def group(self, Py_ssize_t frame_number):
+        """The whole group of a frame, past the cache."""
+        cdef bp_frame frame
+        self.frame_at(frame_number, &frame)
+        return self.load(frame_number, &frame)
+
+    def data(self, Py_ssize_t frame_number):
+        """The stored bytes of a frame, their checksum compared."""
+        cdef bp_frame frame
+        self.frame_at(frame_number, &frame)
+        return self.stored(frame_number, &frame)
+
+    def announce(self, Py_ssize_t frame_number):
+        """Tell the system that a frame will be read soon."""
+        cdef bp_frame frame
+        self.frame_at(frame_number, &frame)
+        self.advise(frame.offset, frame.stored_size)
+
+    def content_max(self, Py_ssize_t frame_number):
+        """Size of the largest content that the frame may have, by its record count."""
+        cdef bp_frame frame
+        self.frame_at(frame_number, &frame)
+        return self.size_max(&frame)
+
+    def broken(self, Py_ssize_t frame_number, error):
+        """CorruptError: the frame's bytes are as they were sealed, and still do not decode."""
+        cdef bp_frame frame
+        self.frame_at(frame_number, &frame)
+        return CorruptError(f"frame {frame_number}: {error.args[0] if error.args else error}",
+                            file=self.path, offset=frame.offset,
+                            expected=getattr(error, "expected", None),
+                            found=getattr(error, "found", None))
+
+    def forget(self):
+        """Drop this reader's groups from the cache."""
+        if self.cache is not None:
+            self.cache.drop(self.base)
+
+    cdef uint64_t ordinal_of(self, object number) except? 0:
+        cdef uint64_t position
+        try:
+            position = number
+        except OverflowError:    # negative, or 2^64 and more
+            position = 0
+            number = int(number)
+            if number >= 0:
+                position = self.first + self.index.c_index.records
+        if position < self.first or position - self.first >= self.index.c_index.records:
+            raise IndexError(f"record {number} of a segment with {self.first}.."
+                             f"{self.first + (self.index.c_index.records - 1)}")
+        return position - self.first
+
+    cdef int frame_at(self, Py_ssize_t frame_number, bp_frame *frame) except -1:
+        if frame_number < 0 or <uint64_t>frame_number >= self.index.c_index.count:
+            raise IndexError(f"frame {frame_number} of {self.index.c_index.count}")
+        bp_index_frame(&self.index.c_index, frame_number, frame)
+        return 0
+
+    cdef Py_ssize_t size_max(self, bp_frame *frame) noexcept:
+        return self.group_bytes_max if frame.records > 1 else self.single_bytes_max
+
+    cdef object stored(self, uint64_t frame_number, bp_frame *frame):
+        if frame.stored_size > self.advise_min:
+            self.advise(frame.offset, frame.stored_size)
+        if self.window is not None:
+            data = self.window[frame.offset:frame.offset + frame.stored_size]
+        else:
+            data = self.read(frame.offset, frame.stored_size)
+        # The seed is layout.place_seed for a frame of lane 0.
+        cdef uint64_t found = self.checksum(data, self.identity ^ frame_number)
+        if found != frame.checksum:
+            raise CorruptError(f"frame {frame_number}: checksum mismatch; restore the file or "
+                               "repair the store", file=self.path, offset=frame.offset,
+                               expected=f"{frame.checksum:016x}", found=f"{found:016x}")
+        return data
+
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame):
+        data = self.stored(frame_number, frame)
+        cdef uint64_t start = now_ns()
+        try:
+            content = self.inflate(data, self.size_max(frame))
+            self.counters.inflated(frame.stored_size, len(content), now_ns() - start)
+            return Group(content, frame.records)
+        except (CorruptError, LimitError) as error:
+            raise self.broken(frame_number, error) from error
