@@ -1,10 +1,10 @@
-from typing import final
+from typing import Self, final
 
 from blockpack._native.group import Group
 
 @final
 class GroupCache:
-    def __init__(self, budget: int | None = None) -> None: ...
+    def __new__(cls, budget: int | None = None) -> Self: ...
     @property
     def nbytes(self) -> int: ...
     @property

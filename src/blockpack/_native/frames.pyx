@@ -28,7 +28,8 @@ cdef class FrameReader:
     """The frames of one lane of a segment, for any number of threads.
 
     ``source`` has ``read(offset, size)``, ``advise(offset, size)`` and, where the file is mapped,
-    the whole of it as ``window``, else None. ``inflate(data, size_max)`` is the codec's and ``checksum(data, seed)`` the format's. ``identity`` seeds the checksums and
+    the whole of it as ``window``, else None. ``inflate(data, size_max)`` is the codec's and
+    ``checksum(data, seed)`` the format's. ``identity`` seeds the checksums and
     ``first`` is the segment's first number. ``limits`` are the largest content of a frame of
     several records, that of one of one record, the stored size from which a record is extracted
     from a frame of several rather than the frame inflated whole, and the stored size above which

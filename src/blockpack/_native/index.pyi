@@ -1,4 +1,4 @@
-from typing import final
+from typing import Self, final
 
 from typing_extensions import Buffer
 
@@ -7,8 +7,8 @@ INDEX_FIRST_BYTES: int
 
 @final
 class FrameIndex:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         entries: Buffer,
         firsts: Buffer | None,
         *,
@@ -16,7 +16,7 @@ class FrameIndex:
         group_size: int,
         start: int,
         end: int,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def records(self) -> int: ...
     @property
