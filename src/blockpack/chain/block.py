@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from blockpack._native.keccak import keccak256
-from blockpack._native.rlp import HeaderFields, header_fields, outer_prefix
-from blockpack.chain.records import join
+from blockpack._native.rlp import HeaderFields, header_fields
+from blockpack.chain.records import join, joined_size
 
 
 class Block:
@@ -30,8 +30,7 @@ class Block:
     @property
     def size(self) -> int:
         """Bytes of ``raw``."""
-        payload = len(self.header) + len(self.body)
-        return len(outer_prefix(payload)) + payload
+        return joined_size(self.header, self.body)
 
     @property
     def number(self) -> int:

@@ -67,5 +67,3 @@ class Chain:
         self.want = spans.number + 1
         self._head_header = bytes(header)
         self._head_hash = None
-
-

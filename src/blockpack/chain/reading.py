@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from blockpack._native.rlp import join_block
+from blockpack.chain.records import join
 from blockpack.errors import MissingError
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, HEADERS, NAMES
@@ -35,7 +35,7 @@ def _present(rows: Iterable[tuple[memoryview | None, ...]], start: int) -> Itera
 def raws(pairs: Iterable[Views]) -> Iterator[bytes]:
     """The RLP of each block."""
     for header, body in pairs:
-        block = join_block(header, body)
+        block = join(header, body)
         del header, body
         yield block
 

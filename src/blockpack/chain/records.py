@@ -6,14 +6,15 @@
     receipts    form u8 | the source's receipts, untouched
     difficulty  total difficulty up to and with the block, u256 little-endian
 
-``split`` and ``join`` are the only two functions that know how a block is taken apart.
+``split``, ``join`` and ``joined_size`` alone know how a block is taken apart. FORMAT.md, section
+Chain records, is the specification.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from blockpack._native.rlp import BlockSpans, item_span, join_block
+from blockpack._native.rlp import BlockSpans, item_span, join_block, outer_prefix
 from blockpack.errors import CorruptError
 
 CONSENSUS: Final = "consensus"
@@ -23,7 +24,7 @@ SLIM: Final = "slim"
 # Stored as one byte before the receipts; a value is never reused.
 FORM_IDS: Final = {CONSENSUS: 1, STORAGE: 2, SLIM: 3}
 _FORMS: Final = {number: form for form, number in FORM_IDS.items()}
-_DIFFICULTY_BYTES: Final = 32
+DIFFICULTY_BYTES: Final = 32
 
 Buffer = bytes | bytearray | memoryview
 
@@ -37,6 +38,12 @@ def split(rlp: Buffer, spans: BlockSpans) -> tuple[memoryview, memoryview]:
 def join(header: Buffer, body: Buffer) -> bytes:
     """The block's RLP again, byte for byte."""
     return join_block(header, body)
+
+
+def joined_size(header: Buffer, body: Buffer) -> int:
+    """Bytes of ``join(header, body)``, without making it."""
+    payload = len(header) + len(body)
+    return len(outer_prefix(payload)) + payload
 
 
 class ReceiptsRlp(bytes):
@@ -78,14 +85,12 @@ def encode_difficulty(difficulty: int) -> bytes:
     """The record. ValueError unless 0 <= difficulty < 2^256."""
     if not 0 <= difficulty < 1 << 256:
         raise ValueError(f"total difficulty {difficulty} is no unsigned 256-bit number")
-    return difficulty.to_bytes(_DIFFICULTY_BYTES, "little")
+    return difficulty.to_bytes(DIFFICULTY_BYTES, "little")
 
 
 def decode_difficulty(record: Buffer) -> int:
     """The total difficulty, from the record."""
-    if len(record) != _DIFFICULTY_BYTES:
+    if len(record) != DIFFICULTY_BYTES:
         raise CorruptError("a difficulty record of another width",
-                           expected=_DIFFICULTY_BYTES, found=len(record))
+                           expected=DIFFICULTY_BYTES, found=len(record))
     return int.from_bytes(record, "little")
-
-
