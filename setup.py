@@ -16,7 +16,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "keccak": ["ext/hash/keccak.c"],
     "rlp": ["ext/rlp/rlp.c"],
     "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c", "ext/s2/s2_fastest.c",
-           "ext/s2/s2_better.c"],
+           "ext/s2/s2_better.c", "ext/s2/s2_best.c"],
     "status": [],
     "cache": [],
     "counters": [],

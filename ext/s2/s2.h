@@ -28,9 +28,9 @@
 #define BP_S2_HEADER_SIZE_MAX 5
 
 enum bp_s2_tier {
-    BP_S2_FASTEST = 1,
-    BP_S2_BETTER = 2,
-    BP_S2_BEST = 3
+    BP_S2_FASTEST = 1,      /* s2_fastest.c: one small table, long strides */
+    BP_S2_BETTER = 2,       /* s2_better.c: two tables, a copy must pay */
+    BP_S2_BEST = 3          /* s2_best.c: chains of candidates, the cheapest path */
 };
 
 /* Read the header. Returns its size (1..5) and sets *decoded_size; nothing after it is looked at.
@@ -56,7 +56,8 @@ int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
  * rest is slack for copies of 16 bytes at a time. 0: size is above BP_S2_SIZE_MAX. */
 uint64_t bp_s2_encode_bound(uint64_t size);
 
-/* Bytes of scratch that bp_s2_encode asks for: its hash tables, scaled to the input. */
+/* Bytes of scratch that bp_s2_encode asks for: its tables, scaled to the input. At most 64 KiB for
+ * fastest, 544 KiB for better and 13 MiB for best. */
 size_t bp_s2_scratch_size(enum bp_s2_tier tier, uint64_t size);
 
 /* Encode one block. Returns its size, or BP_TOO_LARGE (source above BP_S2_SIZE_MAX) or

@@ -13,7 +13,11 @@ uint64_t bp_s2_encode_bound(uint64_t size) {
 }
 
 size_t bp_s2_scratch_size(enum bp_s2_tier tier, uint64_t size) {
-    return tier == BP_S2_FASTEST ? bp_s2_fastest_scratch(size) : bp_s2_better_scratch(size);
+    switch (tier) {
+    case BP_S2_FASTEST: return bp_s2_fastest_scratch(size);
+    case BP_S2_BETTER: return bp_s2_better_scratch(size);
+    default: return bp_s2_best_scratch(size);
+    }
 }
 
 static uint8_t *emit_size(uint8_t *d, uint64_t size) {
@@ -29,8 +33,11 @@ static uint8_t *encode_operations(enum bp_s2_tier tier, const uint8_t *source, u
     const uint8_t *limit = d + size - size / 32 - 5;
     if (size < BP_S2_SEARCH_MIN)
         return NULL;
-    return tier == BP_S2_FASTEST ? bp_s2_fastest(source, size, d, limit, scratch)
-                                 : bp_s2_better(source, size, d, limit, scratch);
+    switch (tier) {
+    case BP_S2_FASTEST: return bp_s2_fastest(source, size, d, limit, scratch);
+    case BP_S2_BETTER: return bp_s2_better(source, size, d, limit, scratch);
+    default: return bp_s2_best(source, size, d, limit, scratch);
+    }
 }
 
 int64_t bp_s2_encode(enum bp_s2_tier tier, const uint8_t *source, size_t source_size,

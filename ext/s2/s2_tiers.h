@@ -19,4 +19,8 @@ size_t bp_s2_better_scratch(uint64_t size);
 uint8_t *bp_s2_better(const uint8_t *source, uint64_t size, uint8_t *d, const uint8_t *limit,
                       void *scratch);
 
+size_t bp_s2_best_scratch(uint64_t size);
+uint8_t *bp_s2_best(const uint8_t *source, uint64_t size, uint8_t *d, const uint8_t *limit,
+                    void *scratch);
+
 #endif

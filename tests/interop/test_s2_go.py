@@ -99,7 +99,7 @@ def test_each_decodes_the_other_on_real_blocks(go: Oracle, testdata: Path) -> No
         check_both_ways(go, path.name, path.read_bytes(), s2.TIERS)
 
 
-@pytest.mark.parametrize(("tier", "ratio"), [("fastest", 1.005), ("better", 1.0)])
+@pytest.mark.parametrize(("tier", "ratio"), [("fastest", 1.005), ("better", 1.0), ("best", 1.0)])
 def test_size_on_real_blocks(go: Oracle, testdata: Path, tier: str, ratio: float) -> None:
     run = (testdata / "mainnet-18090205-18090218.rlp").read_bytes()
     singles = [path.read_bytes() for path in sorted((testdata / "singles").glob("*.rlp"))]
