@@ -39,10 +39,10 @@ def table_frames(store: Path, table: str) -> list[Frame]:
     frames = []
     for path in sorted((store / "sealed").glob(f"{table}-*.seg")):
         source = MappedFile(str(path))
-        opened = open_segment(source, str(path), None)
+        opened, index = open_segment(source, str(path), None)
         size_of = decoded_size[opened.header.codec]
-        for at in range(len(opened.index)):
-            _, offset, stored, *_, ordinal, records = opened.index.entry(at)
+        for at in range(len(index)):
+            _, offset, stored, *_, ordinal, records = index.entry(at)
             data = source.read(offset, stored)
             frames.append(Frame(data, str(path), offset, size_of(data),
                                 opened.header.first + ordinal, records))
