@@ -4,6 +4,10 @@ Environment switches, used by CI and by people working on the kernels:
 
 - ``BLOCKPACK_WERROR=1``: compiler warnings are errors.
 - ``BLOCKPACK_SANITIZE=1``: AddressSanitizer and UndefinedBehaviorSanitizer.
+
+One wheel per Python version, not one for the stable ABI: built for the stable ABI, a ``header(n)``
+takes 14 % more instructions (28,046 against 31,965, callgrind) and a 90 KB ``view(n)`` 2 %; what
+we would accept is 3 %.
 """
 
 import os
