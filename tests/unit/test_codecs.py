@@ -112,6 +112,23 @@ def test_a_higher_zstd_tier_is_smaller(testdata: Path, low: str, high: str) -> N
         get_codec("zstd").compress(content, low))
 
 
+def test_zstd_parameters() -> None:
+    codec = ZstdCodec()
+    for tier, level in codec.NATIVE_LEVELS.items():
+        for size in (1, 600, 90_000, 6 << 20, 32 << 20, 1 << 30):
+            found = codec._parameters(tier, size)
+            plain = zstandard.ZstdCompressionParameters.from_level(level, source_size=size)
+            assert found.window_log == 25
+            assert found.chain_log == min(plain.chain_log, 23)
+            for name in ("hash_log", "search_log", "min_match", "target_length", "strategy"):
+                assert getattr(found, name) == getattr(plain, name)
+            assert not found.write_checksum
+            assert found.write_content_size
+            # 120 MB a compressor, of which up to 32 are the compressed group.
+            if size <= 32 << 20:
+                assert found.estimated_compression_context_size() < 88 << 20
+
+
 def test_the_zstd_window_covers_a_whole_group() -> None:
     # 12 MB of noise twice: the second half is found only by a window over both.
     noise = random.Random(3).randbytes(12 << 20)

@@ -21,6 +21,7 @@ cdef class GroupCache:
 
     cpdef object get(self, object key)
     cpdef bint touched_before(self, object key) except -1
+    cpdef object make_room(self, object table)
     cpdef object put(self, object key, object table, object group)
     cdef int remove(self, _Entry entry) except -1
     cdef void link(self, _Entry entry)

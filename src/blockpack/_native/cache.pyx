@@ -8,8 +8,8 @@ the GIL, so there is no lock: keys are ints, and releasing a group runs no Pytho
 cimport cython
 from libc.stdint cimport uint64_t
 
-# Touched frames that are remembered even while the cache is empty.
-cdef Py_ssize_t TOUCHED_MIN = 4
+# Touched frames that are remembered even while the cache is empty: one each of two tables.
+cdef Py_ssize_t TOUCHED_MIN = 2
 
 
 @cython.final
@@ -63,14 +63,14 @@ cdef class GroupCache:
     cpdef bint touched_before(self, object key) except -1:
         """Note a read in this frame; True when there was one a short while ago.
 
-        How long depends on how many groups the cache holds: remembering more than twice as many
-        would take a random read for a local one and inflate a whole group for nothing.
+        How long depends on how many groups the cache holds: remembering many more would take a
+        random read for a local one, and inflate a whole group for nothing.
         """
         cdef bint before = key in self.touched
         if before:
             del self.touched[key]
         self.touched[key] = None
-        while len(self.touched) > max(TOUCHED_MIN, 2 * len(self.entries)):
+        while len(self.touched) > max(TOUCHED_MIN, len(self.entries)):
             del self.touched[next(iter(self.touched))]
         return before
 
@@ -92,6 +92,19 @@ cdef class GroupCache:
         self.nbytes += size
         while self.nbytes > self.limit:
             self.remove(self.ring.newer)
+
+    cpdef object make_room(self, object table):
+        """Let go now of what the next group of ``table`` will push out.
+
+        A group that stays until its successor is inflated is one more group in memory: 10 MB of
+        the 30 that reading may take. Only without a given budget, where the groups of a table
+        follow one another in one place; a cache of many groups does not notice one more.
+        """
+        cdef Py_ssize_t size
+        if not self.fixed:
+            size = self.largest.get(table, 0)
+            while self.nbytes and self.nbytes + size > self.limit:
+                self.remove(self.ring.newer)
 
     def drop(self, base):
         """Forget the groups of one reader."""

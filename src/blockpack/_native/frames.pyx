@@ -111,6 +111,7 @@ cdef class FrameReader:
         self.counters.cache_misses += 1
         if not whole and not self.cache.touched_before(key):
             return None
+        self.cache.make_room(self.table)
         group = self.load(frame_number, &frame)
         self.cache.put(key, self.table, group)
         return group
