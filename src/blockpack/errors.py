@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import Any
 
 
@@ -108,3 +109,20 @@ class CorruptError(BlockpackError):
             return text if self.offset is None else f"{text}, at byte {self.offset}"
         where = self.file if self.offset is None else f"{self.file} at byte {self.offset}"
         return f"{where}: {text}"
+
+
+class naming:
+    """Give the file's name to an OSError of a call that had no more than a descriptor."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = self._path

@@ -113,6 +113,48 @@ def test_a_full_disk_at_every_write(tmp_path: Path) -> None:
     assert failures > total * 2 // 3
 
 
+def test_a_creation_that_failed_anywhere_is_tried_again_in_the_same_folder(tmp_path: Path) -> None:
+    whole = FaultyFileSystem(CHANGES)
+    RecordStore.create(tmp_path / "whole", KNOBS, fs=whole).close()
+    before_commit = whole.log.index("replace")
+    assert whole.log[:before_commit].count("mkdir") == 3
+    for at in range(before_commit + 1):
+        fs = FaultyFileSystem(CHANGES)
+        fs.failing = range(at, 10**9)  # nothing works any more, removing things included
+        path = tmp_path / str(at)
+        with pytest.raises(OSError, match="No space"):
+            RecordStore.create(path, KNOBS, fs=fs)
+        with RecordStore.create(path, KNOBS) as store:
+            store.append(0, sample(0))
+        assert not [name for name in files_of(path) if name.endswith(".tmp")]
+
+
+@pytest.mark.parametrize("left", ["note", "open/000000000.g0001.log", "sealed/any"])
+def test_a_folder_with_a_file_in_it_does_not_become_a_store(tmp_path: Path, left: str) -> None:
+    (tmp_path / left).parent.mkdir(exist_ok=True)
+    (tmp_path / left).write_bytes(b"x")
+    with pytest.raises(FileExistsError, match="not empty"):
+        RecordStore.create(tmp_path, KNOBS)
+    assert files_of(tmp_path) == {left}
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
+    total = calls_of_a_whole_run(tmp_path, FaultyFileSystem.WRITES)
+    told = []
+    for at in range(0, total, 5):
+        fs = FaultyFileSystem(FaultyFileSystem.WRITES)
+        scenario = Scenario(tmp_path / str(at), fs)
+        fs.calls, fs.failing = 0, {at}
+        for step in scenario.steps():
+            try:
+                step()
+            except OSError as error:
+                told.append(Path(str(error.filename)).suffix)
+                step()
+        scenario.store.close()
+    assert set(told) == {".log", ".tmp"}  # logs, and segments and manifests while they are written
+
+
 def run_with_retries(scenario: Scenario) -> int:
     failures = 0
     for step in scenario.steps():

@@ -55,6 +55,13 @@ def test_import_again_skips_everything(store: str, source: str) -> None:
     assert (again["appended"], again["skipped"], again["head"]) == (0, 40, 39)
 
 
+def test_import_goes_on_where_the_making_of_the_store_was_killed(tmp_path: Path, source: str
+                                                                 ) -> None:
+    path = tmp_path / "store"
+    (path / "open").mkdir(parents=True)
+    assert figures("import", str(path), source)["head"] == 39
+
+
 @pytest.mark.parametrize("direct", [(), ("--direct",)], ids=["log", "direct"])
 def test_import_from_standard_input(tmp_path: Path, direct: tuple[str, ...]) -> None:
     path = str(tmp_path / "piped")

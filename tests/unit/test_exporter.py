@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,3 +132,20 @@ def test_an_empty_store(tmp_path: Path) -> None:
         assert export_rlp(store, tmp_path / "none.rlp") == 0
         assert (tmp_path / "none.rlp").read_bytes() == b""
         assert export_era1(store, tmp_path / "era1") == []
+
+
+@pytest.mark.parametrize("target", ["all.rlp", "all.rlp.gz", "era"])
+def test_an_export_that_a_full_disk_ends_names_its_file_and_leaves_none(
+        store: BlockStore, tmp_path: Path, target: str) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    store.seal()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # All of the file is in the buffer still when it is closed: that write is the one to fail.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"too large.*\.tmp"):
+            (export_era1 if target == "era" else export_rlp)(store, folder / target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not [path for path in folder.rglob("*") if path.is_file()]

@@ -16,6 +16,7 @@ from blockpack.store import manifest as manifests
 from blockpack.store.fs import SYSTEM
 from blockpack.store.knobs import Knobs
 from blockpack.store.manifest import LogRow, Manifest, SegmentRow, Segments, TableFile
+from blockpack.store.records import RecordStore
 
 ROWS = (
     SegmentRow(10, 8, 8, 1, (TableFile(1, 500, 8, 2**64 - 1), TableFile(2, 900, 8, 7))),
@@ -137,3 +138,11 @@ def test_file_systems_without_links_keep_no_previous_one(
     fs.failing = {0}
     manifests.commit(str(tmp_path), FULL.next(), fs)
     assert files_of(tmp_path) == {"manifest.json"}
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_an_empty_manifest_is_corrupt_like_any_other(tmp_path: Path, mode: str) -> None:
+    RecordStore.create(tmp_path / "store").close()
+    (tmp_path / "store" / "manifest.json").write_bytes(b"")
+    with pytest.raises(CorruptError, match="not a manifest"):
+        RecordStore.open(tmp_path / "store", mode)

@@ -23,7 +23,7 @@ from blockpack.chain.formats.snappy_frames import deflate
 from blockpack.chain.formats.source import STDIN
 from blockpack.chain.records import CONSENSUS, decode_difficulty, decode_receipts
 from blockpack.chain.store import BlockStore
-from blockpack.errors import MissingError
+from blockpack.errors import MissingError, naming
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, NAMES, RECEIPTS
 
 # Called with blocks done, bytes written, and None: nobody knows how many there will be.
@@ -102,9 +102,9 @@ def _temporary(folder: Path, name: str) -> Iterator[tuple[BinaryIO, Path]]:
     temporary = folder / f".{name}.{os.getpid()}.tmp"
     file = open(temporary, "wb", buffering=_WRITE_BYTES)  # noqa: SIM115
     try:
-        yield file, temporary
+        with naming(str(temporary)), file:  # closing writes too, and can fail
+            yield file, temporary
     finally:
-        file.close()
         temporary.unlink(missing_ok=True)
 
 

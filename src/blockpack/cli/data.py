@@ -17,6 +17,7 @@ from blockpack.cli.output import human_bytes, json_option, print_fields, print_j
 from blockpack.cli.progress import progress
 from blockpack.cli.ranges import NEGATIVE_NUMBERS, resolve_number, resolve_range
 from blockpack.cli.stores import STORE
+from blockpack.store.names import MANIFEST
 
 
 @click.command(name="import")
@@ -52,8 +53,7 @@ def import_command(*, store: str, sources: tuple[str, ...], direct: bool, thread
 
 def _open_or_create(store: str, chain_id: int | None, knobs: dict[str, Any]
                     ) -> blockpack.BlockStore:
-    path = Path(store)
-    if path.is_dir() and any(path.iterdir()):
+    if (Path(store) / MANIFEST).exists():
         return blockpack.open(store, mode="a", **knobs)
     return blockpack.create(store, chain_id=chain_id, **knobs)
 

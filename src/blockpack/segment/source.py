@@ -6,7 +6,7 @@ import mmap
 import os
 from typing import Protocol
 
-from blockpack.errors import CorruptError
+from blockpack.errors import CorruptError, naming
 
 # A frame up to here is left to the page fault: the advice costs 0.5 us, and one or two single-page
 # reads cost no more than what it would save.
@@ -78,6 +78,10 @@ class PreadFile:
         refuse_empty(self.size, path)
 
     def read(self, offset: int, size: int) -> bytes:
+        with naming(self._path):
+            return self._read(offset, size)
+
+    def _read(self, offset: int, size: int) -> bytes:
         data = os.pread(self._fd, size, offset)
         while len(data) < size:    # a signal, a network file system, or 2 GiB and more
             more = os.pread(self._fd, size - len(data), offset + len(data))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from blockpack._native.group import pack
-from blockpack.errors import ClosedError, KnobError, LimitError
+from blockpack.errors import ClosedError, KnobError, LimitError, naming
 from blockpack.segment import layout
 from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
 from blockpack.segment.digest import Digest
@@ -137,7 +137,8 @@ class SegmentWriter:
         while self._flight:
             self._take(self._flight.popleft().result())
         summary = self._write_tail()
-        self._fs.fsync(self._fd)
+        with naming(self._path):
+            self._fs.fsync(self._fd)
         fd, self._fd = self._fd, None
         self._fs.close(fd)
         return summary
@@ -195,7 +196,8 @@ class SegmentWriter:
 
     def _flush(self) -> None:
         assert self._fd is not None
-        self._fs.write_parts(self._fd, self._queue)
+        with naming(self._path):
+            self._fs.write_parts(self._fd, self._queue)
         self._queue = []
         self._queue_bytes = 0
 

@@ -36,7 +36,7 @@ class Follower:
         self.closed: str | None = None
         self._lock = threading.Lock()
         self._logs: dict[int, _Followed] = {}
-        self._data = b""
+        self._data: bytes | None = None
         self.state: State
         self._load()
 
@@ -48,7 +48,7 @@ class Follower:
             return before != (self.state.manifest.generation, self.state.end)
 
     def _load(self) -> None:
-        missed = b""
+        missed: bytes | None = None
         while True:
             manifest, data = manifests.read(self.path, known=self._data)
             try:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from blockpack.errors import LimitError
+from blockpack.errors import LimitError, naming
 from blockpack.segment.codecs import Codec
 from blockpack.store import logformat, names, tables
 from blockpack.store.fs import FileSystem
@@ -143,7 +143,8 @@ class LogWriter:
 
     def _sync_behind(self) -> None:
         try:
-            self._fs.fsync(self.log.fd)
+            with naming(self.log.path):
+                self._fs.fsync(self.log.fd)
         except OSError as error:
             self._poison(error)  # the kernel reports it once: the next sync would not see it
 
@@ -172,7 +173,8 @@ class LogWriter:
         self._end += RECORD_SIZE
         self.flush()
         try:
-            self._fs.fsync(self.log.fd)
+            with naming(self.log.path):
+                self._fs.fsync(self.log.fd)
         except OSError as error:
             self._poison(error)
             raise
@@ -209,8 +211,9 @@ def create_log(store: str, identity: LogIdentity, fs: FileSystem, poison: Poison
     path = names.log(store, identity.first, identity.generation)
     fd = fs.create(path)
     try:
-        fs.pwrite(fd, logformat.pack_file_header(LOG_MAGIC, identity), 0)
-        fs.fsync(fd)
+        with naming(path):
+            fs.pwrite(fd, logformat.pack_file_header(LOG_MAGIC, identity), 0)
+            fs.fsync(fd)
     except BaseException:
         fs.close(fd)
         fs.unlink(path)

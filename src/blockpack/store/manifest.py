@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, overload
 
 import xxhash
 
-from blockpack.errors import BlockpackError, CorruptError, UnsupportedVersionError
+from blockpack.errors import BlockpackError, CorruptError, UnsupportedVersionError, naming
 from blockpack.store import names, tables
 from blockpack.store.fs import FileSystem
 from blockpack.store.knobs import Knobs
@@ -253,7 +253,7 @@ def _check(manifest: Manifest, path: str) -> None:
 # -- files -----------------------------------------------------------------------------------
 
 
-def read(store: str, known: bytes = b"") -> tuple[Manifest | None, bytes]:
+def read(store: str, known: bytes | None = None) -> tuple[Manifest | None, bytes]:
     """The store's manifest and its bytes; None when the bytes are the ``known`` ones.
 
     FileNotFoundError where there is none.
@@ -309,8 +309,9 @@ def _write_new(path: str, data: bytes, fs: FileSystem) -> None:
     fs.unlink(path)
     fd = fs.create(path)
     try:
-        fs.write(fd, data)
-        fs.fsync(fd)
+        with naming(path):
+            fs.write(fd, data)
+            fs.fsync(fd)
     finally:
         fs.close(fd)
 

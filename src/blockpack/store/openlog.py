@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
-from blockpack.errors import CorruptError
+from blockpack.errors import CorruptError, naming
 from blockpack.segment import codecs
 from blockpack.store import logformat, tables
 from blockpack.store.logformat import (
@@ -54,7 +54,8 @@ class LogFile:
         pending = self.pending.get(offset)
         if pending is not None:
             return decode(pending[0], pending[1], decoded, self.path, offset)
-        data = os.pread(self.fd, RECORD_SIZE + stored, offset)
+        with naming(self.path):
+            data = os.pread(self.fd, RECORD_SIZE + stored, offset)
         header = self._header(data, 0, offset, table, number)
         return self._payload(data, 0, header, offset)
 
@@ -81,7 +82,8 @@ class LogFile:
         """
         while low < high:
             high_part, start, end = self._stretch(low, high)
-            data = memoryview(pread_all(self.fd, end - start, start))
+            with naming(self.path):
+                data = memoryview(pread_all(self.fd, end - start, start))
             for number in range(low, high_part):
                 yield number, self._decode_row(number, data, start, wanted)
             low = high_part

@@ -37,16 +37,25 @@ def checked_knobs(knobs: Knobs) -> Knobs:
 
 
 def create_store(path: str, manifest: Manifest, fs: FileSystem) -> None:
-    """Make the folder and its first manifest. FileExistsError when it holds anything."""
+    """Make the folder and its first manifest. FileExistsError when it holds anything but what a
+    creation leaves that failed or was killed before its commit."""
     made = not os.path.isdir(path)
     fs.mkdir(path)
-    if os.listdir(path):
+    if not _is_unmade(path):
         raise FileExistsError(f"{path} is not empty: a new store needs an empty folder")
     fs.mkdir(os.path.join(path, names.OPEN))
     fs.mkdir(os.path.join(path, names.SEALED))
     manifests.commit(path, manifest, fs)
     if made:
         fs.fsync_dir(os.path.dirname(os.path.abspath(path)))
+
+
+def _is_unmade(path: str) -> bool:
+    """Whether a folder holds nothing, or no more than a creation before its commit made."""
+    inside = {names.OPEN, names.SEALED}
+    found = set(os.listdir(path))
+    return found <= {*inside, names.MANIFEST_TEMPORARY} and not any(
+        os.listdir(os.path.join(path, folder)) for folder in found & inside)
 
 
 def open_writer(path: str, fs: FileSystem, pool: ReaderPool, counters: Counters,
