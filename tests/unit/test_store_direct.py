@@ -64,8 +64,9 @@ def test_only_at_a_border_and_alone(path: Path) -> None:
                     call()
             store.sync()
             for wrong in (15, 17):
-                with pytest.raises(SequenceError):
+                with pytest.raises(SequenceError) as refused:
                     direct.append(wrong, sample(wrong))
+                assert (refused.value.have, refused.value.want) == (wrong, 16)
             for number in range(16, 30):
                 direct.append(number, sample(number))
             with pytest.raises(ValueError, match="must be of the tables"):
@@ -93,6 +94,22 @@ def test_an_exception_drops_what_is_not_published(path: Path) -> None:
             for number in range(stopped + 1, 40):
                 direct.append(number, sample(number))
         assert_holds(store, {n: sample(n) for n in range(40)})
+
+
+def test_an_error_ends_the_writer(path: Path) -> None:
+    """Going on after it would leave out the numbers of the segment that failed."""
+    fs = FaultyFileSystem(("replace",))
+    with RecordStore.create(path, SMALL, fs=fs) as store:
+        fs.calls, fs.failing = 0, {0}
+        with store.direct_writer(2) as direct:
+            with pytest.raises(OSError, match="No space"):
+                append_all(direct, [*range(40)])
+            with pytest.raises(ClosedError, match="has ended"):
+                append_all(direct, [direct.next or 0])
+        assert store.head is None
+        assert not [name for name in files_of(path) if name.startswith("sealed")]
+        fill(store, 0, 9)
+        assert_holds(store, {n: sample(n) for n in range(9)})
 
 
 @pytest.mark.parametrize("kinds", [("create",), ("write_parts",), ("replace",), ("write",)])

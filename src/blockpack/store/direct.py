@@ -38,16 +38,23 @@ class DirectWriter:
     def append(self, number: int, records: Mapping[int, bytes]) -> None:
         """Take all records of the next number; SequenceError for another one.
 
-        Errors of a segment that closed before are raised here or at the end. The records must
-        not change until their segment is published.
+        Errors of a segment that closed before are raised here or at the end, and end the writer:
+        ClosedError from then on. The records must not change until their segment is published.
         """
         if self._done:
             raise ClosedError("the direct writer has ended")
         if number != (number if self.next is None else self.next) or number < 0:
             raise SequenceError(f"number {number} does not follow: the next is {self.next}",
-                                want=self.next)
+                                have=number, want=self.next)
         if not records or not tables.NAMES.keys() >= records.keys():
             raise ValueError(f"records of {number} must be of the tables {tables.NAMES}")
+        try:
+            self._add(number, records)
+        except BaseException:
+            self.abort()  # numbers were lost: one that followed them would leave a gap
+            raise
+
+    def _add(self, number: int, records: Mapping[int, bytes]) -> None:
         packer = self._packer or self._start(number)
         packer.add(records)
         self.next = number + 1
@@ -63,13 +70,9 @@ class DirectWriter:
 
     def _close_segment(self) -> None:
         """Let the finisher have the segment, once the one before it is published."""
+        self._publish()
         packer, self._packer, self._bytes = self._packer, None, 0
         assert packer is not None
-        try:
-            self._publish()
-        except BaseException:
-            packer.abort()
-            raise
         self._finishing = packer, self._finisher.submit(self._finish, packer)
 
     def _finish(self, packer: Packer) -> SegmentRow:
@@ -97,13 +100,9 @@ class DirectWriter:
     def _publish(self) -> None:
         if self._finishing is None:
             return
-        (packer, future), self._finishing = self._finishing, None
-        try:
-            self._writer.publish_direct(future.result())
-        except BaseException:
-            future.cancel()
-            packer.abort()
-            raise
+        # Stays where abort() finds it: that waits for the finisher before it removes the files.
+        self._writer.publish_direct(self._finishing[1].result())
+        self._finishing = None
 
     def close(self) -> None:
         """Publish everything, the last segment short; the store takes appends again."""

@@ -324,7 +324,9 @@ class Writer:
             return self.state.end
 
     def end_direct(self) -> None:
-        self.direct = False
+        """The head is free again."""
+        with self.changed:
+            self.direct = False
 
     def direct_recipe(self, first: int) -> Recipe:
         return Recipe(self.path, first, self.new_file(), self.chain_at(first), self.spans.knobs)
