@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
-import platform
 import sys
 import tempfile
 from pathlib import Path
@@ -23,19 +21,10 @@ from pathlib import Path
 from against.pairs import Line
 from against.stores import FULL, SHORT, TINY, Bench
 
+from blockpack.measure import machine
+
 SECTIONS = ("reads", "ranges", "imports", "opening", "cold", "memory", "stores")
 MODULES = {"stores": "side_by_side"}
-
-
-def machine() -> str:
-    """The processor, how many of it, and the versions that matter."""
-    name = platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
-    return f"{os.cpu_count()} x {name}, {platform.system()}, Python {platform.python_version()}"
 
 
 def number(value: float | None) -> str:
@@ -78,7 +67,7 @@ def report(lines: list[Line]) -> str:
     stores = [line for line in lines if line.section == "stores"]
     others = [line for line in lines if line.section != "stores"]
     tables = [as_table(others)] if others else []
-    return "\n\n".join([f"{machine()}; synthetic blocks of 90 KB", *tables,
+    return "\n\n".join([f"{machine.describe()}; synthetic blocks of 90 KB", *tables,
                         *([stores_table(stores)] if stores else [])])
 
 
@@ -105,8 +94,8 @@ def main() -> int:
             module = importlib.import_module(f"against.{MODULES.get(section, section)}")
             lines += module.lines(bench)
     if chosen.json:
-        print(json.dumps({"machine": machine(), "lines": [line.as_dict() for line in lines]},
-                         indent=1))
+        print(json.dumps({"machine": machine.describe(),
+                          "lines": [line.as_dict() for line in lines]}, indent=1))
     else:
         print(report(lines))
     missed = [line.name for line in lines if line.met is False]
