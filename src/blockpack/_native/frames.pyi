@@ -1,6 +1,6 @@
 from collections.abc import Callable
 from types import NotImplementedType
-from typing import Protocol, final
+from typing import Protocol, Self, final
 
 from blockpack._native.cache import GroupCache
 from blockpack._native.counters import Counters
@@ -16,8 +16,8 @@ class _Source(Protocol):
 
 @final
 class FrameReader:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         index: FrameIndex,
         source: _Source,
         inflate: Callable[[bytes | memoryview, int], bytes],
@@ -30,7 +30,7 @@ class FrameReader:
         limits: tuple[int, int, int, int],
         cache: GroupCache | None = None,
         table: int = 0,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def index(self) -> FrameIndex: ...
     @property

@@ -57,9 +57,9 @@ cdef class FrameReader:
     cdef uint64_t extract_min
     cdef uint64_t advise_min
 
-    def __init__(self, FrameIndex index not None, source, inflate, checksum, *, str path,
-                 uint64_t identity, uint64_t first, Counters counters not None, limits,
-                 GroupCache cache=None, table=0):
+    def __cinit__(self, FrameIndex index not None, source, inflate, checksum, *, str path,
+                  uint64_t identity, uint64_t first, Counters counters not None, limits,
+                  GroupCache cache=None, table=0):
         self.index = index
         self.source = source
         self.window = source.window
