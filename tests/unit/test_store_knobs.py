@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
+import blockpack
 from blockpack.errors import KnobError
 from blockpack.store.knobs import Knobs
 from blockpack.store.recovery import checked_knobs
@@ -42,3 +45,9 @@ def test_a_level_must_be_one_of_the_codecs_tiers() -> None:
     with pytest.raises(KnobError, match="fastest, better, best"):
         checked_knobs(Knobs(seal_compression_level="default"))
     assert checked_knobs(Knobs(compression="zstd", seal_compression_level="default"))
+
+
+def test_create_has_the_same_defaults() -> None:
+    defaults = {name: parameter.default
+                for name, parameter in inspect.signature(blockpack.create).parameters.items()}
+    assert Knobs().to_dict().items() <= defaults.items()

@@ -135,9 +135,8 @@ def scan(store: str, span: str, as_json: bool) -> None:
                     report(done, nbytes, None)
         seconds = time.perf_counter() - began
         counters = opened.counters.snapshot()
-    rate = (stop - start) / seconds if seconds else 0.0
     figures = {"blocks": stop - start, "bytes": nbytes, "seconds": round(seconds, 6),
-               "blocks_per_second": round(rate, 1), "counters": counters}
+               "blocks_per_second": round((stop - start) / seconds, 1), "counters": counters}
     if as_json:
         print_json(figures)
         return

@@ -7,51 +7,62 @@ from typing import Any
 
 import click
 
-# (option, type, help, can be changed after creation); defaults are the library's own.
-_OPTIONS: tuple[tuple[str, Any, str, bool], ...] = (
-    ("--compression", click.Choice(["s2", "zstd", "snappy"]),
-     "Codec for new data; sealed segments keep theirs.  [default: s2]", True),
+from blockpack.store.knobs import CODECS, DICTIONARIES, LINKS, LOCKED, Knobs
+
+_DEFAULTS = Knobs()
+# (option, type, help); defaults are the library's own.
+_OPTIONS: tuple[tuple[str, Any, str], ...] = (
+    ("--compression", click.Choice(CODECS),
+     "Codec for new data; sealed segments keep theirs."),
     ("--compression-level", str,
-     "Import speed: level or tier of the open segment, thrown away at seal.  [default: 1]", True),
+     "Import speed: level or tier of the open segment, thrown away at seal."),
     ("--seal-compression-level", str,
-     "Final size: level or tier of the re-pack at seal.  [default: 6]", True),
+     "Final size: level or tier of the re-pack at seal."),
     ("--block-group-size", int,
      "Blocks that share one compressed group: larger is smaller on disk and slower for a random "
-     "read. Locked at creation.  [default: 64]", False),
+     "read. Locked at creation."),
     ("--segment-blocks", int,
-     "A segment closes at a multiple of this.  [default: 50000]", True),
+     "A segment closes at a multiple of this."),
     ("--segment-bytes", int,
-     "A segment closes early at this many decoded bytes.  [default: 8 GiB]", True),
+     "A segment closes early at this many decoded bytes."),
     ("--seal-lag", int,
-     "A full segment is sealed once the head is this far past it.  [default: 64]", True),
-    ("--links", click.Choice(["hash", "none"]),
+     "A full segment is sealed once the head is this far past it."),
+    ("--seal-dictionary", click.Choice(DICTIONARIES),
+     "Prefixes that sealed groups share; none so far."),
+    ("--links", click.Choice(LINKS),
      "hash: the parent hash must be keccak of the previous header. none: for chains where it is "
-     "not (IBFT, some Clique). Locked at creation.  [default: hash]", False),
+     "not (IBFT, some Clique). Locked at creation."),
 )
 
 
-def _add(command: Callable[..., Any], wanted: Callable[[bool], bool]) -> Callable[..., Any]:
-    for name, kind, text, changeable in reversed(_OPTIONS):
-        if wanted(changeable):
-            command = click.option(name, type=kind, default=None, help=text)(command)
+def _add(command: Callable[..., Any], left_out: tuple[str, ...] = ()) -> Callable[..., Any]:
+    for option, kind, text in reversed(_OPTIONS):
+        name = option[2:].replace("-", "_")
+        if name not in left_out:
+            shown = f"{text}  [default: {getattr(_DEFAULTS, name)}]"
+            command = click.option(option, type=kind, default=None, help=shown)(command)
     return command
 
 
 def creation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Every knob, for commands that may create a store."""
-    return _add(command, lambda changeable: True)
+    return _add(command)
 
 
 def changeable_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The knobs that an existing store takes."""
-    return _add(command, lambda changeable: changeable)
+    return _add(command, left_out=LOCKED)
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
     """The knobs that were typed, levels as numbers where they are numbers."""
     values = {name: value for name, value in options.items() if value is not None}
     for name in ("compression_level", "seal_compression_level"):
-        text = values.get(name)
-        if isinstance(text, str) and text.lstrip("-").isdigit():
-            values[name] = int(text)
+        if name in values:
+            values[name] = level(values[name])
     return values
+
+
+def level(text: str) -> int | str:
+    """A level as typed: a number where it is one, else a tier's name."""
+    return int(text) if text.lstrip("-").isdigit() else text

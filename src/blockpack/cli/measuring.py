@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from blockpack.cli.knobs import level
 from blockpack.cli.output import (
     human_bytes,
     human_seconds,
@@ -21,6 +22,7 @@ from blockpack.measure import demo as demonstration
 from blockpack.measure import machine
 from blockpack.measure.source import blocks_of
 from blockpack.measure.tuning import GroupTable, LevelTable, Progress, group_table, level_table
+from blockpack.store.knobs import CODECS, LINKS
 
 
 @contextmanager
@@ -96,11 +98,11 @@ def _numbers(context: click.Context, parameter: click.Parameter, text: str | Non
               help="Group sizes to compare.")
 @click.option("--levels", callback=_numbers, default=None,
               help="Import levels to compare too, such as 1,6,10.")
-@click.option("--compression", type=click.Choice(["s2", "zstd", "snappy"]), default="s2",
+@click.option("--compression", type=click.Choice(CODECS), default="s2",
               show_default=True)
 @click.option("--seal-compression-level", default="6", show_default=True)
 @click.option("--blocks", type=click.IntRange(min=1), help="Only the first so many.")
-@click.option("--links", type=click.Choice(["hash", "none"]), default="hash", show_default=True)
+@click.option("--links", type=click.Choice(LINKS), default="hash", show_default=True)
 @json_option
 def bench(*, source: str, groups: list[int], levels: list[int], compression: str,
           seal_compression_level: str, blocks: int | None, links: str, as_json: bool) -> None:
@@ -109,10 +111,8 @@ def bench(*, source: str, groups: list[int], levels: list[int], compression: str
     Builds one temporary store for each group size (and import level), and compares sealed size,
     a random single-block read and a sequential scan.
     """
-    level = int(seal_compression_level) if seal_compression_level.isdigit() \
-        else seal_compression_level
-    knobs: dict[str, Any] = {"compression": compression, "seal_compression_level": level,
-                             "links": links}
+    knobs: dict[str, Any] = {"compression": compression, "links": links,
+                             "seal_compression_level": level(seal_compression_level)}
     chosen = blocks_of(source, blocks)
     with _steps() as report:
         by_group = group_table(chosen, groups, progress=report, **knobs)

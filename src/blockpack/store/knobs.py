@@ -6,14 +6,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from blockpack.errors import KnobError
+from blockpack.segment import codecs
+from blockpack.segment.layout import GROUP_SIZE_MAX
 
-CODECS: Final = ("s2", "zstd", "snappy")
+CODECS: Final = tuple(codecs.CODECS)
 LINKS: Final = ("hash", "none")
 DICTIONARIES: Final = ("none",)
 
-# A group of more blocks than this saves nothing (measured: under 0.1 % past 1,024) and its
-# table alone would be a quarter of a megabyte.
-GROUP_SIZE_MAX: Final = 65_536
 SEGMENT_BLOCKS_MAX: Final = 1 << 24
 SEGMENT_BYTES_MAX: Final = 1 << 40
 SEAL_LAG_MAX: Final = 1 << 32
@@ -61,10 +60,12 @@ class Knobs:
         return replace(self, **given)
 
     def to_dict(self) -> dict[str, Any]:
+        """Every knob by name, as the manifest keeps them."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Knobs:
+        """The knobs of a manifest; KnobError for one that this version does not know."""
         unknown = sorted(set(values) - set(_NAMES))
         if unknown:
             raise KnobError(f"unknown knobs: {', '.join(unknown)}")
