@@ -8,7 +8,8 @@ from pathlib import Path
 import chainmaker
 import pytest
 
-from blockpack.chain.formats.rlp_stream import BLOCK_BYTES_MAX, read_blocks
+from blockpack._native.rlp import BLOCK_SIZE_MAX
+from blockpack.chain.formats.rlp_stream import read_blocks
 from blockpack.chain.formats.stream import ByteStream, FileReader
 from blockpack.errors import CorruptError
 
@@ -93,4 +94,4 @@ def test_non_canonical_outer_list() -> None:
 
 
 def test_the_limit_is_that_of_a_record() -> None:
-    assert BLOCK_BYTES_MAX == 1 << 30
+    assert BLOCK_SIZE_MAX == 1 << 30

@@ -252,3 +252,10 @@ def test_writing_behind_syncs_beside_the_appends_and_poisons_when_it_fails(
     writer.flush()
     writer._behind_thread.join()
     assert [error.errno for error in errors if isinstance(error, OSError)] == [errno.EIO]
+
+
+@pytest.mark.parametrize(("decoded", "valid"), [(1 << 30, True), ((1 << 30) + 1, False)])
+def test_a_header_bounds_the_memory_for_its_record(decoded: int, valid: bool) -> None:
+    start = logformat.RECORD.pack(2, logformat.LAST, 1, 1, 10, decoded, 0, 70, 0)
+    header = start + logformat.U64.pack(logformat.xxh64(start, 7))
+    assert (logformat.unpack_header(header, 0, 7) is not None) == valid

@@ -24,6 +24,7 @@ from blockpack.chain.formats.source import STDIN
 from blockpack.chain.records import CONSENSUS, decode_difficulty, decode_receipts
 from blockpack.chain.store import BlockStore
 from blockpack.errors import MissingError, naming
+from blockpack.store.fs import SYSTEM
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, NAMES, RECEIPTS
 
 # Called with blocks done, bytes written, and None: nobody knows how many there will be.
@@ -112,11 +113,7 @@ def _publish(file: BinaryIO, temporary: Path, path: Path) -> None:
     file.flush()
     os.fsync(file.fileno())
     temporary.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    SYSTEM.fsync_dir(str(path.parent))
 
 
 def export_era1(store: BlockStore, folder: str | Path, start: int | None = None,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Literal, overload
 
+from blockpack._native.counters import Counters
 from blockpack._native.rlp import BlockSpans, split_block
 from blockpack.chain import reading
 from blockpack.chain.block import Block
@@ -102,7 +103,7 @@ class BlockStore:
         return self._records.chain_id
 
     @property
-    def counters(self) -> Any:
+    def counters(self) -> Counters:
         """What reading and writing has cost since the store was opened."""
         return self._records.counters
 

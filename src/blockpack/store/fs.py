@@ -13,8 +13,9 @@ from typing import Final
 
 Buffer = bytes | bytearray | memoryview
 
-# pwritev takes at most 1,024 buffers a call on Linux (IOV_MAX); 16 where POSIX's floor holds.
-_PARTS_MAX: Final = os.sysconf("SC_IOV_MAX") if "SC_IOV_MAX" in os.sysconf_names else 16
+# pwritev takes at most 1,024 buffers a call on Linux (IOV_MAX). 16 is POSIX's floor, for systems
+# that do not say, which some do by -1.
+_PARTS_MAX: Final = max(16, os.sysconf("SC_IOV_MAX") if "SC_IOV_MAX" in os.sysconf_names else 0)
 
 
 class FileSystem:
@@ -72,9 +73,11 @@ class FileSystem:
         os.fsync(fd)
 
     def truncate(self, fd: int, size: int) -> None:
+        """Cut the file to ``size`` bytes, or lengthen it with zeros."""
         os.ftruncate(fd, size)
 
     def close(self, fd: int) -> None:
+        """Close a descriptor; what was written is not made durable by that."""
         os.close(fd)
 
     def replace(self, source: str, target: str) -> None:

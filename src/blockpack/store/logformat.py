@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import xxhash
 
 from blockpack.errors import CorruptError, UnsupportedVersionError
+from blockpack.segment import layout
 from blockpack.store import tables
 
 VERSION: Final = 0
@@ -28,7 +29,7 @@ U64: Final = struct.Struct("<Q")
 
 LAST: Final = 1  # flag: the last record of its number
 COMMIT: Final = 255  # in place of a table id
-RECORD_BYTES_MAX: Final = 1 << 30
+RECORD_BYTES_MAX: Final = layout.RECORD_BYTES_MAX
 # What every commit record starts with: its table, then flags, codec, tier, both sizes and the
 # reserved field, all zero.
 COMMIT_START: Final = bytes((COMMIT,)) + bytes(15)
@@ -99,4 +100,5 @@ def unpack_header(data: bytes | memoryview, at: int, seed: int) -> RecordHeader 
     start = data[at:at + RECORD.size]
     if xxh64(start, seed) != U64.unpack_from(data, at + RECORD.size)[0]:
         return None
-    return header
+    # Whoever has the header may take that much memory for the record.
+    return header if header.decoded <= RECORD_BYTES_MAX else None

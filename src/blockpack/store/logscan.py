@@ -88,7 +88,7 @@ class Scan:
         """Whether the record continues the log: next number, rising table, all of it there."""
         return (header.table in tables.NAMES and not any(self._row[3 * (header.table - 1):])
                 and header.number == self._log.first + self.count
-                and after <= self._size and header.decoded <= logformat.RECORD_BYTES_MAX)
+                and after <= self._size)
 
     def _intact(self, header: RecordHeader) -> bool:
         payload = pread_all(self._log.fd, header.stored, self.offset + RECORD_SIZE)

@@ -24,7 +24,6 @@ from blockpack.store.fs import FileSystem
 from blockpack.store.knobs import Knobs
 
 VERSION: Final = 0
-NUMBER_MAX: Final = 2**64 - 1
 # A file above this is refused before it is read: a million segments stay below it.
 _BYTES_MAX: Final = 1 << 30
 

@@ -18,6 +18,7 @@ LOCK: Final = "lock"
 OPEN: Final = "open"
 SEALED: Final = "sealed"
 
+
 def log(store: str, first: int, generation: int) -> str:
     """Path of an open log."""
     return os.path.join(store, OPEN, f"{first:09d}.g{generation:04d}.log")

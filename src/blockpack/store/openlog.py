@@ -55,7 +55,7 @@ class LogFile:
         if pending is not None:
             return decode(pending[0], pending[1], decoded, self.path, offset)
         with naming(self.path):
-            data = os.pread(self.fd, RECORD_SIZE + stored, offset)
+            data = pread_all(self.fd, RECORD_SIZE + stored, offset)
         header = self._header(data, 0, offset, table, number)
         return self._payload(data, 0, header, offset)
 
@@ -132,6 +132,7 @@ def decode(codec: int, payload: memoryview | bytes, decoded: int, path: str, off
 
 
 def pread_all(fd: int, size: int, offset: int) -> bytes:
+    """``size`` bytes from ``offset`` on, fewer only where the file ends."""
     data = os.pread(fd, size, offset)
     while len(data) < size:
         more = os.pread(fd, size - len(data), offset + len(data))

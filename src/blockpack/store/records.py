@@ -12,7 +12,7 @@ import struct
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from blockpack._native.counters import Counters
 from blockpack._native.group import Group
@@ -26,7 +26,7 @@ from blockpack.errors import (
 )
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.digest import Digest
-from blockpack.store import recovery, report, tables
+from blockpack.store import recovery, report
 from blockpack.store.direct import DirectWriter
 from blockpack.store.follower import Follower
 from blockpack.store.fs import SYSTEM, FileSystem
@@ -249,7 +249,7 @@ class RecordStore:
     def refresh(self) -> bool:
         """See what the writer has synced since (readers); whether anything changed."""
         role = self._role
-        return bool(role.refresh()) if isinstance(role, Follower) else bool(role.state is None)
+        return False if isinstance(role, Writer) else bool(role.refresh())
 
     def record(self, table: int, number: int) -> bytes | None:
         """One record, its own bytes; None where the table has none for this number.
@@ -266,13 +266,7 @@ class RecordStore:
 
     def view(self, table: int, number: int) -> memoryview | None:
         """As record(), as a view that pins the decoded group (no copy where it is cached)."""
-        state = self._role.state
-        if state.first <= number < state.sealed_end:
-            try:
-                return state.view(table, number)  # type: ignore[no-any-return]
-            except FileNotFoundError:
-                pass
-        return self._settled(number, lambda state: state.view(table, number))
+        return self.views((table,), number)[0]
 
     def views(self, table_ids: Sequence[int], number: int) -> list[memoryview | None]:
         """One number's records of several tables, as view() gives them, all of one moment.
@@ -414,5 +408,4 @@ def _after_fork_in_child() -> None:
         store._forked()
 
 
-TABLES: Final = tables.NAMES
 os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from blockpack._native.keccak import keccak256_many
-from blockpack._native.rlp import BlockSpans, item_span, join_block, split_block
+from blockpack._native.rlp import (
+    BLOCK_SIZE_MAX,
+    BlockSpans,
+    item_span,
+    join_block,
+    split_block,
+)
 from blockpack.chain.formats import era1
 from blockpack.chain.formats.block import SourceBlock
 from blockpack.chain.formats.e2store import HEADER as ENTRY_HEADER
@@ -22,7 +28,6 @@ from blockpack.errors import CorruptError, UnsupportedVersionError
 
 # Decoded bytes inflated by one call: about 1,500 sparse blocks, a handful of dense ones.
 BATCH_BYTES = 1 << 20
-_DECODED_BYTES_MAX = 1 << 30
 _STREAMS = 3  # header, body, receipts
 
 
@@ -113,9 +118,9 @@ def _sizes(name: str, entries: list[Entry]) -> list[int]:
             size = decoded_size(entry.data)
         except CorruptError as error:
             raise _moved(name, entry, error) from None
-        if size > _DECODED_BYTES_MAX:
+        if size > BLOCK_SIZE_MAX:
             raise _error(name, entry, "an era1 entry decodes to more than any block",
-                         f"at most {_DECODED_BYTES_MAX} bytes", f"{size} bytes")
+                         f"at most {BLOCK_SIZE_MAX} bytes", f"{size} bytes")
         sizes.append(size)
     if len(entries[_STREAMS].data) != era1.DIFFICULTY_BYTES:
         raise _error(name, entries[_STREAMS], "a total difficulty of another width",

@@ -13,7 +13,6 @@ from typing import Any
 from blockpack.chain.formats.stream import Reader
 from blockpack.errors import CorruptError
 
-MAGIC = b"\x1f\x8b"
 # Compressed bytes handed to zlib at a time. A copy of zlib's state (about 40 KB) is made for each,
 # to be able to find the last good byte after a fault: 2 % of the time to inflate 128 KiB.
 INPUT_BYTES = 128 << 10

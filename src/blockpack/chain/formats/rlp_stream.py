@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blockpack._native.rlp import block_size, split_block
+from blockpack._native.rlp import BLOCK_SIZE_MAX, block_size, split_block
 from blockpack.chain.formats.block import SourceBlock
 from blockpack.chain.formats.stream import ByteStream
 from blockpack.errors import CorruptError, LimitError
-
-# The largest record of the store. A block's own length is checked against it before it is read.
-BLOCK_BYTES_MAX = 1 << 30
 
 
 def read_blocks(stream: ByteStream) -> Iterator[SourceBlock]:
@@ -51,7 +48,7 @@ def _next_size(stream: ByteStream) -> int:
 def _announced(stream: ByteStream) -> int:
     chunk, start = stream.window()
     try:
-        return block_size(chunk, start, BLOCK_BYTES_MAX)
+        return block_size(chunk, start, BLOCK_SIZE_MAX)
     except (CorruptError, LimitError) as error:
         raise CorruptError(f"no block starts here: {error.args[0]}", file=stream.name,
                            offset=stream.offset, expected="the list of a block",
