@@ -198,3 +198,6 @@ def test_bench_measures_groups_and_levels_of_own_blocks(source: str, store: str)
     assert len({row["sealed_bytes"] for row in shown["levels"]["rows"]}) == 1
     assert "sequential scan" in run("bench", store, "--groups", "1,4", "--blocks", "20").output
     assert run("bench", source, "--groups", "one", ok=False).exit_code == 2
+    made = figures("bench", "synthetic", "--groups", "1", "--blocks", "3")
+    assert made["groups"]["blocks"] == 3
+    assert "neither" in run("bench", "nowhere", ok=False).output

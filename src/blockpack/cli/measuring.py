@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,7 +22,8 @@ from blockpack.cli.output import (
 )
 from blockpack.measure import demo as demonstration
 from blockpack.measure import machine
-from blockpack.measure.source import blocks_of
+from blockpack.measure.source import Blocks, blocks_of
+from blockpack.measure.synthetic import SyntheticChain
 from blockpack.measure.tuning import GroupTable, LevelTable, Progress, group_table, level_table
 from blockpack.store.knobs import CODECS, LINKS
 
@@ -92,8 +95,16 @@ def _numbers(context: click.Context, parameter: click.Parameter, text: str | Non
         raise click.BadParameter("write whole numbers with commas between: 1,16,64") from error
 
 
+def _chosen(source: str, count: int | None) -> Blocks:
+    if source == "synthetic":
+        return lambda: islice(SyntheticChain(), count or demonstration.BLOCKS)
+    if not Path(source).exists():
+        raise click.BadParameter(f"{source} is neither a file nor a folder, nor `synthetic`")
+    return blocks_of(source, count)
+
+
 @click.command()
-@click.argument("source", type=click.Path(exists=True))
+@click.argument("source")
 @click.option("--groups", callback=_numbers, default="1,16,64,128", show_default=True,
               help="Group sizes to compare.")
 @click.option("--levels", callback=_numbers, default=None,
@@ -108,12 +119,14 @@ def bench(*, source: str, groups: list[int], levels: list[int], compression: str
           seal_compression_level: str, blocks: int | None, links: str, as_json: bool) -> None:
     """Measure what the knobs cost on your own blocks: SOURCE is a store or chain files.
 
+    SOURCE may also be the word `synthetic`, for the chain of the demo (with --blocks).
+
     Builds one temporary store for each group size (and import level), and compares sealed size,
     a random single-block read and a sequential scan.
     """
     knobs: dict[str, Any] = {"compression": compression, "links": links,
                              "seal_compression_level": level(seal_compression_level)}
-    chosen = blocks_of(source, blocks)
+    chosen = _chosen(source, blocks)
     with _steps() as report:
         by_group = group_table(chosen, groups, progress=report, **knobs)
         by_level = level_table(chosen, levels, progress=report, **knobs) if levels else None
