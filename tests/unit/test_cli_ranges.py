@@ -42,3 +42,9 @@ def test_ranges(text: str, want: tuple[int, int]) -> None:
 def test_nonsense_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(click.BadParameter):
         resolve_range(text, FIRST, HEAD)
+
+
+@pytest.mark.parametrize("text", ["-101", "-101:", "-200:50", "5:-200", "101:", "200:"])
+def test_what_lies_outside_of_all_blocks_is_not_taken_for_another_number(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        resolve_range(text, 0, 99)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import resource
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -149,3 +151,29 @@ def test_an_export_that_a_full_disk_ends_names_its_file_and_leaves_none(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_range_from_past_the_head_exports_nothing(store: BlockStore, tmp_path: Path) -> None:
+    assert export_rlp(store, tmp_path / "none.rlp", STOP + 7) == 0
+    assert (tmp_path / "none.rlp").read_bytes() == b""
+
+
+def test_a_pipe_and_a_link_are_written_through_and_not_replaced(
+        store: BlockStore, tmp_path: Path) -> None:
+    plain = b"".join(BLOCKS)
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "folder" / "file"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    assert export_rlp(store, pipe) == COUNT
+    reader.join()
+    assert read == [plain]
+    assert pipe.is_fifo()
+    target.parent.mkdir()
+    link.symlink_to(target)
+    assert export_rlp(store, link) == COUNT
+    assert link.is_symlink()
+    assert target.read_bytes() == plain
+    with pytest.raises(IsADirectoryError):
+        export_rlp(store, tmp_path)

@@ -72,12 +72,24 @@ def test_another_version_is_named() -> None:
     {"logs": [["21", 1, None]]},
     {"logs": [[21, "../../x", None]]},
     {"logs": [[21, 1]]},
+    {"segments": [[10, 8, 8, 1], [18, 6, 3, 1]]},
+    {"store": "ab" * 15 + "zz"},
+    {"store": 7},
     {"chain": 1},
 ])
 def test_rows_that_do_not_follow_are_refused(changes: dict[str, object]) -> None:
     value = json.loads(manifests.render(FULL))["manifest"] | changes
     with pytest.raises(CorruptError):
         manifests.parse(sealed_text(value), "m")
+
+
+@pytest.mark.parametrize("file", [
+    [1, "500", 8, "0" * 16], [1, 500, None, "0" * 16], [1, 500, 8, 7], [1, 500, 8, "../../x"]])
+def test_a_file_that_is_not_as_specified_is_refused_when_its_row_is_made(file: list[object]
+                                                                         ) -> None:
+    segments = Segments([[10, 8, 8, 1, *file]])
+    with pytest.raises(CorruptError, match="not as specified"):
+        print(segments[0])
 
 
 def test_a_table_of_a_later_version_is_named() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from storekit import SMALL, assert_holds, covered, files_of, fill, ranged, sample
@@ -434,3 +435,42 @@ def test_writers_in_threads_take_turns(path: Path) -> None:
             taken.append(number)
         assert sorted(taken) == list(range(300))
         assert_holds(store, {n: sample(n) for n in range(300)})
+
+
+@pytest.mark.parametrize("given", [{"first": -1}, {"first": 2**64 - 1}, {"first": "7"},
+                                   {"chain_id": -4}, {"chain_id": 2**63}])
+def test_a_first_number_or_chain_id_that_no_file_could_hold_is_refused(
+        path: Path, given: dict[str, Any]) -> None:
+    with pytest.raises(KnobError, match="takes a whole number"):
+        RecordStore.create(path, SMALL, **given)
+    assert not path.exists()
+
+
+def test_a_missing_log_is_damage_to_a_writer_as_to_a_reader(path: Path) -> None:
+    with RecordStore.create(path, SMALL) as store:
+        fill(store, 0, 5)
+    next(path.glob("open/*.log")).unlink()
+    for mode in "ra":
+        with pytest.raises(CorruptError, match="missing"):
+            RecordStore.open(path, mode)
+
+
+def test_a_missing_segment_is_damage_to_its_digest(path: Path) -> None:
+    with RecordStore.create(path, SMALL) as store:
+        fill(store, 0, 20)
+    next(path.glob("sealed/bodies*")).unlink()
+    with RecordStore.open(path) as reader, pytest.raises(CorruptError, match="missing"):
+        reader.digest(2)
+
+
+def test_what_reads_a_whole_store_follows_a_truncation(path: Path) -> None:
+    with RecordStore.create(path, SMALL) as store:
+        fill(store, 0, 32)
+        store.seal()
+        readers = [RecordStore.open(path) for _ in range(3)]
+        store.truncate(9)
+        assert readers[0].verify() == []
+        assert readers[1].digest(2) == store.digest(2)
+        assert readers[2].coverage(3) == store.coverage(3)
+        for reader in readers:
+            reader.close()

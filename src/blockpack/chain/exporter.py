@@ -48,7 +48,7 @@ def export_rlp(store: BlockStore, target: str | Path | BinaryIO, start: int | No
     blocks = store.raw_range(start, stop)
     if isinstance(target, str | Path) and target != STDIN:
         compress = str(target).endswith(".gz") if compress is None else compress
-        with _replacing(Path(target)) as file:
+        with _opened(Path(target)) as file:
             _write_rlp(blocks, file, compress, progress)
     else:
         file = sys.stdout.buffer if isinstance(target, str | Path) else target
@@ -60,7 +60,8 @@ def export_rlp(store: BlockStore, target: str | Path | BinaryIO, start: int | No
 def _span(store: BlockStore, start: int | None, stop: int | None) -> tuple[int, int]:
     if store.head is None or store.first is None:
         return 0, 0
-    return (store.first if start is None else start, store.head + 1 if stop is None else stop)
+    start = store.first if start is None else start
+    return start, max(start, store.head + 1 if stop is None else stop)
 
 
 def _write_rlp(blocks: Iterator[bytes], file: BinaryIO, compress: bool,
@@ -91,8 +92,16 @@ def _write_blocks(blocks: Iterator[bytes], file: BinaryIO, progress: Progress | 
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that gets its name when all of it is on disk, and leaves nothing when it fails."""
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A file that gets its name when all of it is on disk, and leaves nothing when it fails.
+
+    A symbolic link stays one; a device or a named pipe is written to and stays what it is.
+    """
+    if path.exists() and not path.is_file():
+        with naming(str(path)), open(path, "wb", buffering=_WRITE_BYTES) as file:
+            yield file
+        return
+    path = path.resolve()
     with _temporary(path.parent, path.name) as (file, temporary):
         yield file
         _publish(file, temporary, path)

@@ -35,6 +35,8 @@ def parse_number(text: str) -> tuple[str, int]:
 def resolve_number(text: str, head: int) -> int:
     """One block number; a negative one counts from the head, -1 being the head itself."""
     sign, size = parse_number(text)
+    if sign == "-" and size > head + 1:
+        raise click.BadParameter(f"{text!r} is before block 0: the head is {head}")
     return head + 1 - size if sign == "-" else size
 
 
@@ -46,9 +48,11 @@ def resolve_range(text: str, first: int, head: int) -> tuple[int, int]:
     left, _, right = text.partition(":")
     start = resolve_number(left, head) if left.strip() else first
     if not right.strip():
-        return start, head + 1
-    sign, size = parse_number(right)
-    stop = {"+": start + size, "-": head + 1 - size, "": size}[sign]
+        stop = head + 1
+    elif parse_number(right)[0] == "+":
+        stop = start + parse_number(right)[1]
+    else:
+        stop = resolve_number(right, head)
     if stop < start:
         raise click.BadParameter(f"{text!r} ends at {stop}, before it starts at {start}")
     return start, stop

@@ -16,6 +16,7 @@ DICTIONARIES: Final = ("none",)
 SEGMENT_BLOCKS_MAX: Final = 1 << 24
 SEGMENT_BYTES_MAX: Final = 1 << 40
 SEAL_LAG_MAX: Final = 1 << 32
+CHAIN_ID_MAX: Final = 2**63 - 1
 
 LOCKED: Final = ("block_group_size", "links")
 
@@ -42,10 +43,10 @@ class Knobs:
         _one_of("compression", self.compression, CODECS)
         _one_of("seal_dictionary", self.seal_dictionary, DICTIONARIES)
         _one_of("links", self.links, LINKS)
-        _between("block_group_size", self.block_group_size, 1, GROUP_SIZE_MAX)
-        _between("segment_blocks", self.segment_blocks, 1, SEGMENT_BLOCKS_MAX)
-        _between("segment_bytes", self.segment_bytes, 1, SEGMENT_BYTES_MAX)
-        _between("seal_lag", self.seal_lag, 0, SEAL_LAG_MAX)
+        check_between("block_group_size", self.block_group_size, 1, GROUP_SIZE_MAX)
+        check_between("segment_blocks", self.segment_blocks, 1, SEGMENT_BLOCKS_MAX)
+        check_between("segment_bytes", self.segment_bytes, 1, SEGMENT_BYTES_MAX)
+        check_between("seal_lag", self.seal_lag, 0, SEAL_LAG_MAX)
 
     def changed(self, **changes: Any) -> Knobs:
         """These knobs with some changed; KnobError for a locked one set to another value."""
@@ -80,6 +81,7 @@ def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise KnobError(f"{name} is {value!r}, it takes {', '.join(allowed)}")
 
 
-def _between(name: str, value: Any, low: int, high: int) -> None:
+def check_between(name: str, value: Any, low: int, high: int) -> None:
+    """KnobError unless the value is a whole number from low to high."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise KnobError(f"{name} is {value!r}, it takes a whole number from {low} to {high}")

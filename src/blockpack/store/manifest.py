@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -77,9 +78,15 @@ class Segments(Sequence[SegmentRow]):
         if isinstance(at, slice):
             return Segments(self.raw[at])
         first, count, visible, generation, *rest = self.raw[at]
-        files = zip(rest[::4], rest[1::4], rest[2::4], rest[3::4], strict=True)
-        return SegmentRow(first, count, visible, generation, tuple(
-            TableFile(table, size, present, int(seal, 16)) for table, size, present, seal in files))
+        try:
+            index = operator.index
+            files = tuple([TableFile(table, index(size), index(present), int(seal, 16))
+                           for table, size, present, seal in
+                           zip(rest[::4], rest[1::4], rest[2::4], rest[3::4], strict=True)])
+        except (TypeError, ValueError) as error:
+            raise CorruptError(f"the files of segment {self.raw[at]} are not as specified: {error}",
+                               file=names.MANIFEST) from error
+        return SegmentRow(first, count, visible, generation, files)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Segments) and self.raw == other.raw
@@ -226,18 +233,23 @@ def _from_value(value: dict[str, Any], path: str) -> Manifest:
 
 def _check(manifest: Manifest, path: str) -> None:
     """Segments and logs must follow each other without a gap, and names must be inside."""
+    if len(manifest.store_id) != 32 or len(bytes.fromhex(manifest.store_id)) != 16:
+        raise CorruptError("the store's id is not 32 hex digits", file=path,
+                           found=manifest.store_id)
     expected = manifest.first
     known = set(tables.IDS)
+    generations: set[int] = set()
     for row in manifest.segments.raw:
         first, count, visible = row[:3]
         if (set(map(type, row[:4])) != {int} or first != expected
-                or not 0 < visible <= count or len(row) % 4):
+                or not 0 < visible <= count or len(row) % 4 or row[3] in generations):
             raise CorruptError(f"segment {row[:4]} does not follow", file=path,
                                expected=expected, found=first)
         if not known.issuperset(row[4::4]):
             raise UnsupportedVersionError(f"{path}: segment {row[:4]} has a table that this "
                                           "version does not know")
         expected = first + visible
+        generations.add(row[3])
     for log in manifest.logs:
         if not set(map(type, log)) <= {int, type(None)} or log.generation is None:
             raise CorruptError(f"log {log} is not made of numbers", file=path)

@@ -30,11 +30,11 @@ from blockpack.store import recovery, report
 from blockpack.store.direct import DirectWriter
 from blockpack.store.follower import Follower
 from blockpack.store.fs import SYSTEM, FileSystem
-from blockpack.store.knobs import Knobs
-from blockpack.store.manifest import Manifest
+from blockpack.store.knobs import CHAIN_ID_MAX, Knobs, check_between
+from blockpack.store.manifest import Manifest, SegmentRow
 from blockpack.store.state import ReaderPool, State
 from blockpack.store.verify import Progress, verify_store
-from blockpack.store.writer import Writer
+from blockpack.store.writer import NUMBER_LAST, Writer
 
 _Result = TypeVar("_Result")
 _OPEN: weakref.WeakSet[RecordStore] = weakref.WeakSet()
@@ -90,9 +90,13 @@ class RecordStore:
 
         ``first`` fixes the number of the first record (None: the first append decides);
         ``chain_id`` fixes the chain (None: see set_chain). Raises FileExistsError for a folder
-        that holds anything.
+        that holds anything, KnobError.
         """
         checked = recovery.checked_knobs(knobs or Knobs())
+        if first is not None:
+            check_between("first", first, 0, NUMBER_LAST)
+        if chain_id is not None:
+            check_between("chain_id", chain_id, 0, CHAIN_ID_MAX)
         manifest = Manifest(secrets.token_hex(16), checked, first=first, chain_id=chain_id)
         recovery.create_store(os.fspath(path), manifest, fs)
         return cls.open(path, "a", cache_bytes=cache_bytes, mmap=mmap, fs=fs)
@@ -352,6 +356,15 @@ class RecordStore:
                 _check_holds(self._state, number, self.path)
                 raise
 
+    def _retried(self, read: Callable[[State], _Result]) -> _Result:
+        """read(state), with a newer state when a truncation removed files of the first one."""
+        while True:
+            state = self._state
+            try:
+                return read(state)
+            except FileNotFoundError as error:
+                self._refresh_for(state, error)
+
     def _refresh_for(self, state: State, error: FileNotFoundError) -> None:
         """Refresh after a file was missing; CorruptError when the present manifest names it."""
         self.refresh()
@@ -363,11 +376,12 @@ class RecordStore:
 
     def coverage(self, table: int) -> list[tuple[int, int]]:
         """The intervals (first, last) of numbers that have a record in this table."""
-        return report.coverage(self._state, table, self._partial_coverage)
+        return self._retried(
+            lambda state: report.coverage(state, table, self._partial_coverage))
 
     def digest(self, table: int) -> Digest:
         """The digest of the table's records, whatever their layout."""
-        return report.digest(self._state, table)
+        return self._retried(lambda state: report.digest(state, table))
 
     def info(self) -> dict[str, Any]:
         """Sizes per table, segment and log; ``total_bytes`` is the sum of all file sizes."""
@@ -383,7 +397,12 @@ class RecordStore:
 
         ``progress(done, total)`` is called with bytes on disk.
         """
-        return verify_store(self._state, self.path, progress)
+        return verify_store(self._state, self.path, progress, self._is_cut)
+
+    def _is_cut(self, row: SegmentRow) -> bool:
+        """Whether a segment is no longer part of the store."""
+        self.refresh()
+        return all(row.generation != raw[3] for raw in self._state.manifest.segments.raw)
 
 
 def _each(groups: Iterator[tuple[int, Group, int, int]]) -> Iterator[memoryview | None]:

@@ -96,7 +96,11 @@ class _Opening:
     def _open(self, row: LogRow) -> LogView:
         path = names.log(self._path, row.first, row.generation)
         identity = LogIdentity(self._manifest.store_id, row.first, row.generation)
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise CorruptError("the manifest names this file, but it is missing",
+                               file=path) from error
         log, checkpoint = open_log(path, fd, identity)
         offset = max(checkpoint.durable, FILE_HEADER_SIZE)
         if row.count is not None:

@@ -14,9 +14,13 @@ from blockpack.store.state import State
 Progress = Callable[[int, int], None]
 
 
-def verify_store(state: State, path: str, progress: Progress | None) -> list[BlockpackError]:
-    """All faults of a state, in order of numbers; goes on after each."""
-    report = _Report(_total_bytes(state), progress)
+def verify_store(state: State, path: str, progress: Progress | None,
+                 is_cut: Callable[[SegmentRow], bool]) -> list[BlockpackError]:
+    """All faults of a state, in order of numbers; goes on after each.
+
+    ``is_cut(segment)`` says whether a file is missing because the store was truncated meanwhile.
+    """
+    report = _Report(_total_bytes(state), progress, is_cut)
     for row in state.manifest.segments:
         for file in row.files:
             _verify_file(state, path, row, file, report)
@@ -26,8 +30,10 @@ def verify_store(state: State, path: str, progress: Progress | None) -> list[Blo
 
 
 class _Report:
-    def __init__(self, total: int, progress: Progress | None) -> None:
+    def __init__(self, total: int, progress: Progress | None,
+                 is_cut: Callable[[SegmentRow], bool]) -> None:
         self.faults: list[BlockpackError] = []
+        self.is_cut = is_cut
         self._done = 0
         self._total = total
         self._progress = progress
@@ -54,6 +60,8 @@ def _verify_file(state: State, path: str, row: SegmentRow, file: TableFile,
     except BlockpackError as error:
         report.faults.append(error)
     except FileNotFoundError:
+        if report.is_cut(row):
+            return
         report.faults.append(CorruptError(
             f"the {tables.NAMES[file.table]} of {row.first}..{row.first + row.count - 1} are "
             "missing", file=segment_path(path, row, file.table)))
