@@ -252,6 +252,10 @@ def test_writing_behind_syncs_beside_the_appends_and_poisons_when_it_fails(
     writer.flush()
     writer._behind_thread.join()
     assert [error.errno for error in errors if isinstance(error, OSError)] == [errno.EIO]
+    for _ in range(2):  # an fsync would succeed now, over the pages that were lost
+        with pytest.raises(OSError, match="Input/output error"):
+            writer.sync()
+    assert fs.calls == 3
 
 
 @pytest.mark.parametrize(("decoded", "valid"), [(1 << 30, True), ((1 << 30) + 1, False)])

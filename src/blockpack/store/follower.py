@@ -33,7 +33,6 @@ class Follower:
     def __init__(self, path: str, pool: ReaderPool) -> None:
         self.path = path
         self.pool = pool
-        self.closed: str | None = None
         self._lock = threading.Lock()
         self._logs: dict[int, _Followed] = {}
         self._data: bytes | None = None
@@ -92,9 +91,6 @@ class Follower:
         identity = LogIdentity(manifest.store_id, row.first, row.generation)
         log, checkpoint = open_log(path, fd, identity)
         return _Followed(log, max(checkpoint.durable, FILE_HEADER_SIZE))
-
-    def close(self) -> None:
-        self.closed = "the store is closed"
 
     def forked(self, pool: ReaderPool) -> None:
         """In a forked child: locks that another thread held in the parent are made anew."""

@@ -60,6 +60,7 @@ class LogWriter:
         self._changing = False  # set while an add is half done
         self._behind = end  # the disk has started on what is before
         self._behind_thread: threading.Thread | None = None
+        self._behind_error: OSError | None = None
 
     @property
     def next(self) -> int:
@@ -146,7 +147,16 @@ class LogWriter:
             with naming(self.log.path):
                 self._fs.fsync(self.log.fd)
         except OSError as error:
-            self._poison(error)  # the kernel reports it once: the next sync would not see it
+            self._behind_error = error
+            self._poison(error)
+
+    def _wait_behind(self) -> None:
+        """Raise what writing behind ran into: the kernel reports it once, to whoever syncs first,
+        and the next fsync succeeds over what was lost."""
+        if self._behind_thread is not None:
+            self._behind_thread.join()
+        if self._behind_error is not None:
+            raise self._behind_error
 
     def _roll_back(self) -> None:
         self._parts = []
@@ -172,6 +182,7 @@ class LogWriter:
         self._parts.append(logformat.pack_commit(count, self._durable, self.log.seed))
         self._end += RECORD_SIZE
         self.flush()
+        self._wait_behind()
         try:
             with naming(self.log.path):
                 self._fs.fsync(self.log.fd)
