@@ -113,6 +113,8 @@ def test_seal_then_get_every_part(store: str) -> None:
     assert figures("get", store, "7")["hash"] == "0x" + hash_of(BLOCKS[7]).hex()
     assert "NotYetError" in run("get", store, "40", ok=False).output
     assert "MissingError" in run("get", store, "3", "--part", "receipts", ok=False).output
+    for other in (("--part", "receipts"), ("--hex",)):
+        assert "leave out" in run("get", store, "7", "--json", *other, ok=False).output
 
 
 def test_scan_counts_blocks_and_bytes(store: str) -> None:

@@ -101,6 +101,8 @@ def _range(store: blockpack.BlockStore, text: str) -> tuple[int, int]:
 @json_option
 def get(store: str, number: str, part: str, as_hex: bool, as_json: bool) -> None:
     """Write block NUMBER of STORE to standard output (-1 is the head)."""
+    if as_json and (as_hex or part != "block"):
+        raise click.UsageError("--json prints the block's fields: leave out --part and --hex")
     with blockpack.open(store) as opened:
         wanted = resolve_number(number, opened.head if opened.head is not None else -1)
         block = opened[wanted]

@@ -42,10 +42,8 @@ KIND_DIRECTORY = 0xFFFF  # seeds the directory's own checksum
 SECTION_REQUIRED = 1  # flag: a reader that does not know this kind must refuse the file
 
 FEATURES_REQUIRED = 0  # the required feature bits that this version knows
-LANES_MAX = 255
 SECTIONS_MAX = 4096
 ALIGNMENT = 8
-MASK_64 = (1 << 64) - 1
 
 GROUP_BYTES_MAX = 32 << 20    # content of a frame of several records
 # A group closes before its content, with the longest table it could have, exceeds the limit.

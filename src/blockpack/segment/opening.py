@@ -211,5 +211,3 @@ def describe(opened: Opened) -> dict[str, int]:
     parts["footer"] = layout.FOOTER.size
     parts["padding"] = opened.footer.file_bytes - sum(parts.values())
     return parts
-
-
