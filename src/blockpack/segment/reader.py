@@ -171,7 +171,7 @@ class SegmentReader:
               span_in: Callable[[Group, int], tuple[int, int] | None]) -> bytes | None:
         """What ``span_in`` wants of a frame's group, of which it sees the table at least."""
         i, _, stored_size, _, first, records = frames.index.locate(ordinal)
-        data = frames.data(i)
+        data = frames.unverified(i)
         inflated = size = 0
 
         def locate(probe: bytes, whole_size: int) -> tuple[int, int] | None:
@@ -185,8 +185,12 @@ class SegmentReader:
         try:
             part = self._codec.extract(data, frames.content_max(i), table_size_max(records),
                                        locate)
-        except (CorruptError, LimitError) as error:
+        except (CorruptError, LimitError, MemoryError) as error:
+            frames.verify(i, data)
+            if isinstance(error, MemoryError):
+                raise
             raise frames.broken(i, error) from error
+        frames.verify(i, data)
         self._counters.inflated(stored_size, inflated, perf_counter_ns() - start, inflated < size)
         return part
 
