@@ -280,7 +280,7 @@ class RecordStore:
         state = self._role.state
         if state.first <= number < state.sealed_end:
             try:
-                return [state.view(table, number) for table in table_ids]
+                return state.sealed_views(table_ids, number)  # type: ignore[no-any-return]
             except FileNotFoundError:
                 pass
         return self._settled(
@@ -407,10 +407,10 @@ class RecordStore:
 
 def _each(groups: Iterator[tuple[int, Group, int, int]]) -> Iterator[memoryview | None]:
     for _, group, low, high in groups:
-        view = group.view
-        for i in range(low, high):
-            yield view(i)
-        del group, view    # as in RecordStore._rows
+        found = group.views(low, high)
+        del group    # as in RecordStore._rows
+        yield from found
+        del found
 
 
 def _check_holds(state: State, number: int, path: str) -> None:

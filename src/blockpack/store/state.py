@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from blockpack._native.group import Group, pack
@@ -159,6 +159,16 @@ class State:
             return None if record is None else memoryview(record)
         reader = self._sealed(table, number)
         return None if reader is None else reader.view(number)
+
+    def sealed_views(self, table_ids: Sequence[int], number: int) -> list[memoryview | None]:
+        """As view(), of several tables, for a number below ``sealed_end``."""
+        at = bisect_right(self._firsts, number) - 1
+        key, ready = self._keys[at], self._pool.ready
+        found = []
+        for table in table_ids:
+            reader = ready(key + table) or self._pool.get(self.manifest.segments[at], table)
+            found.append(None if reader is None else reader.view(number))
+        return found
 
     def reader(self, row: SegmentRow, table: int) -> SegmentReader | None:
         return self._pool.get(row, table)
