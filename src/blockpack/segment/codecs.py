@@ -43,6 +43,13 @@ class Codec(Protocol):
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the frame of ``content``."""
 
+    def compress_record(self, content: Buffer, tier: str) -> bytes:
+        """As ``compress``, for what is thrown away at the seal.
+
+        Its bytes need not be the same every time, so a compressor may be used again.
+        """
+        return self.compress(content, tier)
+
     def inflate(self, frame: Buffer, size_max: int) -> bytes:
         """Return the content; CorruptError unless the frame is valid, whole and within the limit.
 
@@ -144,6 +151,8 @@ class ZstdCodec(Codec):
         # list.pop and list.append are atomic: the pools need no lock.
         self._decompressors: list[zstandard.ZstdDecompressor] = []
         self._streams: list[tuple[zstandard.ZstdDecompressor, bytearray]] = []
+        self._compressors: dict[str, list[zstandard.ZstdCompressor]] = {
+            tier: [] for tier in self.NATIVE_LEVELS}
 
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the zstd frame.
@@ -153,6 +162,21 @@ class ZstdCodec(Codec):
         """
         parameters = self._parameters(tier, len(content))
         return zstandard.ZstdCompressor(compression_params=parameters).compress(content)
+
+    def compress_record(self, content: Buffer, tier: str) -> bytes:
+        """Return the zstd frame, by a compressor that was used before.
+
+        Fresh tables for each header and body of a dense block cost 90 us beside 270 of work.
+        """
+        kept = self._compressors[tier]
+        try:
+            compressor = kept.pop()
+        except IndexError:
+            compressor = zstandard.ZstdCompressor(self.NATIVE_LEVELS[tier])
+        frame = compressor.compress(content)
+        if len(kept) < self.STREAMS_KEPT:
+            kept.append(compressor)
+        return frame
 
     def _parameters(self, tier: str, size: int) -> zstandard.ZstdCompressionParameters:
         make = zstandard.ZstdCompressionParameters.from_level

@@ -82,7 +82,7 @@ class LogWriter:
             size = len(record)
             if size > RECORD_BYTES_MAX:
                 raise LimitError(f"a record of {size} bytes is over the limit of 1 GiB")
-            payload = codec.compress(record, tier)
+            payload = codec.compress_record(record, tier)
             start = RECORD.pack(table, LAST if table == last else 0, codec_id, tier_id,
                                 len(payload), size, 0, number, xxh64(payload, seed))
             parts += start + U64.pack(xxh64(start, seed)), payload
