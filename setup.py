@@ -27,6 +27,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "frames": ["ext/index/index.c"],
     "group": ["ext/group/group.c"],
     "index": ["ext/index/index.c"],
+    "strided": [],
 }
 
 HEADERS = sorted(

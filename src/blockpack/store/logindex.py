@@ -16,6 +16,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from blockpack._native.strided import sum_u32
 from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.store import logformat, tables
 from blockpack.store.fs import FileSystem
@@ -59,6 +60,11 @@ class Rows:
 
         part = bytes(self.data[low * ROW_SIZE:high * ROW_SIZE])
         return np.frombuffer(part, np.dtype(ENTRY_FIELDS)).reshape(-1, tables.COUNT)
+
+    def decoded_total(self, low: int, high: int) -> int:
+        """Decoded bytes of all records of the rows."""
+        part = bytes(self.data[low * ROW_SIZE:high * ROW_SIZE])
+        return sum_u32(part, ENTRY.size - 4, ENTRY.size)
 
     def decoded_bytes(self, low: int, high: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Decoded bytes of all tables together, per row."""

@@ -111,8 +111,12 @@ class Segments(Sequence[SegmentRow]):
     def paths(self, store: str) -> set[str]:
         """The paths of all files."""
         folder = os.path.join(store, names.SEALED)
-        return {names.segment_in(folder, table, row[0], row[0] + row[1] - 1, row[3])
-                for row in self.raw for table in row[4::4]}
+        starts = {table: f"{folder}/{name}" for table, name in tables.NAMES.items()}
+        found: set[str] = set()
+        for row in self.raw:
+            tail = names.segment_tail(row[0], row[0] + row[1] - 1, row[3])
+            found.update([starts[table] + tail for table in row[4::4]])
+        return found
 
 
 class LogRow(NamedTuple):

@@ -31,12 +31,13 @@ def sidecar(log_path: str) -> str:
 
 def segment(store: str, table: int, first: int, last: int, generation: int) -> str:
     """Path of a sealed segment's file for one table."""
-    return segment_in(os.path.join(store, SEALED), table, first, last, generation)
+    folder = os.path.join(store, SEALED)
+    return f"{folder}/{tables.NAMES[table]}{segment_tail(first, last, generation)}"
 
 
-def segment_in(folder: str, table: int, first: int, last: int, generation: int) -> str:
-    """The same, the folder of sealed segments being known."""
-    return f"{folder}/{tables.NAMES[table]}-{first:09d}-{last:09d}.g{generation:04d}.seg"
+def segment_tail(first: int, last: int, generation: int) -> str:
+    """What the names of all tables' files of a segment end with, after the table's name."""
+    return f"-{first:09d}-{last:09d}.g{generation:04d}.seg"
 
 
 def segment_temporary(store: str, table: int, first: int, generation: int) -> str:

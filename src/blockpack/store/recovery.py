@@ -133,8 +133,8 @@ def _sweep(path: str, manifest: Manifest, fs: FileSystem) -> None:
     for folder in (names.OPEN, names.SEALED):
         inside = os.path.join(path, folder)
         fs.mkdir(inside)
-        found.update(f"{inside}/{name}" for name in os.listdir(inside) if _is_ours(name))
-    orphans = sorted(found - wanted)
+        found.update([f"{inside}/{name}" for name in os.listdir(inside)])
+    orphans = sorted(filter(_is_ours, found - wanted))
     temporary = os.path.join(path, names.MANIFEST_TEMPORARY)
     if os.path.exists(temporary):
         orphans.append(temporary)
@@ -146,5 +146,6 @@ def _sweep(path: str, manifest: Manifest, fs: FileSystem) -> None:
             _logger.error("%s: the manifest names this file, but it is missing", missing)
 
 
-def _is_ours(name: str) -> bool:
+def _is_ours(path: str) -> bool:
+    name = os.path.basename(path)
     return name.endswith((".log", ".idx", ".seg", ".seg.tmp")) and ".g" in name

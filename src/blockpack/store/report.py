@@ -167,9 +167,8 @@ def _table(table: int, segments: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _log(log: LogFile, end: int, sizes: dict[str, int]) -> dict[str, Any]:
-    rows = log.rows.array(0, end - log.first)
     return {"first": log.first, "count": end - log.first,
             "file": os.path.join(names.OPEN, os.path.basename(log.path)),
             "log_bytes": sizes.get(log.path, 0),
             "index_bytes": sizes.get(names.sidecar(log.path), 0),
-            "decoded_bytes": int(rows["decoded"].sum(dtype="u8"))}
+            "decoded_bytes": log.rows.decoded_total(0, end - log.first)}

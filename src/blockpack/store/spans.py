@@ -42,13 +42,13 @@ class Spans:
         self.first = max(state.sealed_end, state.first)
         self.decoded_bytes = 0
         for log, low, high in state.log_parts(self.first, state.end or 0):
-            sizes = log.rows.decoded_bytes(low - log.first, high - log.first)
-            total = int(sizes.sum())
+            total = log.rows.decoded_total(low - log.first, high - log.first)
             last_border = high // self.knobs.segment_blocks * self.knobs.segment_blocks
             plain = last_border <= low and not low <= self.forced < high
             if plain and self.decoded_bytes + total < self.knobs.segment_bytes:
                 self.decoded_bytes += total  # no border in here: the usual case at open
                 continue
+            sizes = log.rows.decoded_bytes(low - log.first, high - log.first)
             for number, size in enumerate(sizes.tolist(), low):
                 self.decoded_bytes += size
                 if self.is_border(number, self.decoded_bytes):

@@ -1,0 +1,3 @@
+from typing_extensions import Buffer
+
+def sum_u32(buffer: Buffer, start: int, step: int) -> int: ...
