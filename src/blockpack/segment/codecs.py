@@ -64,6 +64,10 @@ class Codec(Protocol):
         follows it is not validated, beyond the frame's declared size.
         """
 
+    def let_go(self) -> None:
+        """Free the memory that is kept for the next ``extract``; called before long ranges."""
+        return
+
     def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
         """Return the content; CorruptError unless it is of exactly that size."""
         content = self.inflate(frame, decoded_size)
@@ -222,6 +226,10 @@ class ZstdCodec(Codec):
         if len(self._streams) < self.STREAMS_KEPT:
             self._streams.append((decompressor, scratch))
         return part
+
+    def let_go(self) -> None:
+        """Free the streams: each has a window of the largest group that it read, 7 MB and more."""
+        self._streams.clear()
 
     def _rest(self, stream: zstandard.ZstdDecompressionReader, scratch: bytearray, probe: bytes,
               span: tuple[int, int] | None) -> bytes | None:

@@ -16,6 +16,9 @@ from blockpack.segment.layout import GROUP_BYTES_MAX, SINGLE_BYTES_MAX, checksum
 from blockpack.segment.opening import describe, faulty_sections, open_segment
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
 
+# A range of more groups than this is no place for the memory that random reads leave behind.
+LONG_GROUPS = 2
+
 
 class SegmentReader:
     """A sealed segment, for any number of threads at once.
@@ -129,6 +132,8 @@ class SegmentReader:
             frames.forget()
 
     def _groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
+        if stop - start > LONG_GROUPS * self.group_size:
+            self._codec.let_go()
         ordinal = start
         while ordinal < stop:
             frames = self._frames or self._reading()
