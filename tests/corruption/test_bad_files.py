@@ -126,7 +126,8 @@ def test_a_length_is_not_believed_from_a_pipe_either(tmp_path: Path, size: int) 
     """Without a file size to compare with, memory follows what really comes."""
     with blockpack.create(tmp_path / "store") as store:
         with pytest.raises(CorruptError, match="ends inside a block") as caught:
-            import_blocks(store, Stream(PLAIN + outer_prefix(size) + bytes(1000)))
+            start = outer_prefix(size) + outer_prefix(600)  # a block, and its header
+            import_blocks(store, Stream(PLAIN + start + bytes(1000)))
         assert caught.value.offset == len(PLAIN)
         assert len(store) == 20
 

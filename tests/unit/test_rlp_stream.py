@@ -95,3 +95,32 @@ def test_non_canonical_outer_list() -> None:
 
 def test_the_limit_is_that_of_a_record() -> None:
     assert BLOCK_SIZE_MAX == 1 << 30
+
+
+class EndlessPipe(io.RawIOBase):
+    """Gives ``start`` and then zeros for ever."""
+
+    def __init__(self, start: bytes) -> None:
+        super().__init__()
+        self.given = 0
+        self._start = start
+
+    def read(self, size: int = -1) -> bytes:
+        data, self._start = self._start + bytes(size - len(self._start)), b""
+        self.given += len(data)
+        return data
+
+
+@pytest.mark.parametrize("inside", [b"", b"\x83abc", bytes.fromhex("ff8000000000000000")])
+def test_an_endless_block_without_a_header_is_not_read_for_its_length(inside: bytes) -> None:
+    pipe = EndlessPipe(bytes.fromhex("fb3ffffff0") + inside)
+    stream = ByteStream(FileReader(pipe, "pipe"), "pipe")  # type: ignore[arg-type]
+    with pytest.raises(CorruptError, match="no block starts here") as caught:
+        next(read_blocks(stream))
+    assert (caught.value.file, caught.value.offset) == ("pipe", 5)
+    assert pipe.given <= 1 << 21
+
+
+def test_a_block_larger_than_a_chunk() -> None:
+    blocks = chainmaker.chain(2, tx_bytes=3 << 20)
+    assert read(b"".join(blocks)) == (blocks, None)

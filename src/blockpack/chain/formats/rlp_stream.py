@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from blockpack._native.rlp import BLOCK_SIZE_MAX, block_size, split_block
 from blockpack.chain.formats.block import SourceBlock
-from blockpack.chain.formats.stream import ByteStream
+from blockpack.chain.formats.stream import CHUNK_BYTES, ByteStream
 from blockpack.errors import CorruptError, LimitError
 
 
@@ -18,6 +18,8 @@ def read_blocks(stream: ByteStream) -> Iterator[SourceBlock]:
     """
     while stream.fill(1):
         size = _next_size(stream)
+        if size > CHUNK_BYTES:
+            _check_header_start(stream, size)
         if not stream.fill(size):
             raise CorruptError("the input ends inside a block: it was cut, or the block lies about"
                                " its length", file=stream.name, offset=stream.offset,
@@ -45,13 +47,23 @@ def _next_size(stream: ByteStream) -> int:
     return size
 
 
-def _announced(stream: ByteStream) -> int:
+def _check_header_start(stream: ByteStream, size: int) -> None:
+    """Refuse a large block that no header starts, before a pipe is read for up to 1 GiB of it."""
     chunk, start = stream.window()
+    prefix = chunk[start] - 0xF6    # one byte, and as many of length as it says
+    if stream.fill(prefix + 9):
+        _announced(stream, prefix, size - prefix)
+
+
+def _announced(stream: ByteStream, after: int = 0, limit: int = BLOCK_SIZE_MAX) -> int:
+    """Size of the list that starts ``after`` bytes further on; negative where it is cut."""
+    chunk, start = stream.window()
+    start += after
     try:
-        return block_size(chunk, start, BLOCK_SIZE_MAX)
+        return block_size(chunk, start, limit)
     except (CorruptError, LimitError) as error:
         raise CorruptError(f"no block starts here: {error.args[0]}", file=stream.name,
-                           offset=stream.offset, expected="the list of a block",
+                           offset=stream.offset + after, expected="the list of a block",
                            found=bytes(chunk[start:start + 9]).hex()) from None
 
 
