@@ -124,9 +124,9 @@ def test_bad_file(tmp_path: Path, name: str, direct: bool) -> None:
 @pytest.mark.parametrize("size", [2 << 20, 64 << 20])
 def test_a_length_is_not_believed_from_a_pipe_either(tmp_path: Path, size: int) -> None:
     """Without a file size to compare with, memory follows what really comes."""
+    start = outer_prefix(size) + outer_prefix(600)  # of a block, and of its header
     with blockpack.create(tmp_path / "store") as store:
         with pytest.raises(CorruptError, match="ends inside a block") as caught:
-            start = outer_prefix(size) + outer_prefix(600)  # a block, and its header
             import_blocks(store, Stream(PLAIN + start + bytes(1000)))
         assert caught.value.offset == len(PLAIN)
         assert len(store) == 20
