@@ -282,7 +282,8 @@ class BlockStore:
 
         A range past the head or before the first block raises here, not on the way. Each group
         is inflated once. ``max_bytes`` ends the iteration before the block that would take the
-        records' bytes past it; the first block always comes.
+        records' bytes past it; the first block always comes. Where the writer cuts the store
+        meanwhile and takes another fork, the rest may come from that fork.
         """
         start, stop = operator.index(start), operator.index(stop)
         if start >= stop:
