@@ -6,26 +6,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiler import ROOT, c_compiler
+from compiler import build_fuzzer
 
 ROUNDS = 40_000
-SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("fuzz") / "group_fuzz"
-    compiler = c_compiler()
-    sources = [ROOT / "tests/fuzz/group_fuzz.c", ROOT / "ext/group/group.c",
-               ROOT / "ext/index/index.c"]
-    base: list[str | Path] = [
-        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE",
-        "-I", ROOT / "ext", *sources, "-o", program]
-    built = subprocess.run([*base, *SANITIZERS], capture_output=True, text=True, check=False)
-    if built.returncode and "cannot find" in built.stderr:
-        pytest.skip(f"{compiler} has no sanitizer libraries")
-    assert built.returncode == 0, built.stderr
-    return program
+    sources = ["tests/fuzz/group_fuzz.c", "ext/group/group.c", "ext/index/index.c"]
+    return build_fuzzer(program, sources)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from blocks import block, header, legacy, typed
-from compiler import ROOT, c_compiler
+from compiler import build_fuzzer
 from reference.rlp import encode
 
 ROUNDS = 1500
-SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SEEDS = {
     "empty block": block(),
     "all kinds": block([legacy(27, bytes(100)), legacy(37), typed(0x7E, 3), typed(2, 1)],
@@ -25,16 +24,8 @@ SEEDS = {
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("fuzz") / "rlp_fuzz"
-    compiler = c_compiler()
-    sources = [ROOT / "tests/fuzz/rlp_fuzz.c", ROOT / "ext/rlp/rlp.c", ROOT / "ext/hash/keccak.c"]
-    base: list[str | Path] = [
-        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE",
-        "-I", ROOT / "ext", *sources, "-o", program]
-    built = subprocess.run([*base, *SANITIZERS], capture_output=True, text=True, check=False)
-    if built.returncode and "cannot find" in built.stderr:
-        pytest.skip(f"{compiler} has no sanitizer libraries")
-    assert built.returncode == 0, built.stderr
-    return program
+    sources = ["tests/fuzz/rlp_fuzz.c", "ext/rlp/rlp.c", "ext/hash/keccak.c"]
+    return build_fuzzer(program, sources)
 
 
 def test_mutants_keep_the_promises(harness: Path, tmp_path: Path) -> None:
