@@ -1,90 +1,22 @@
-/* See rlp.h. Every read of input goes through read_item, read_uint or typed_kind, each of which
- * compares with the end first; the rest of this file only moves offsets that they have checked. */
+/* See rlp.h. Every read of input goes through item.h or typed_kind, each of which compares with
+ * the end first; the rest of this file only moves offsets that they have checked. */
 #include "rlp/rlp.h"
 
+#include "rlp/item.h"
 #include "status.h"
 
-#define STRING_BASE 0x80u
-#define LIST_BASE 0xc0u
-#define SHORT_SIZE_MAX 55u
 #define CHAIN_ID_MAX (UINT64_C(0x7fffffffffffffff) - 36)    /* EIP-2294 */
 
-/* Big-endian length of `width` bytes (1 to 8), in its shortest form and above 55. */
-static int read_length(const uint8_t *bytes, uint64_t width, uint64_t *length) {
-    uint64_t value = 0;
-    for (uint64_t i = 0; i < width; i++) {
-        value = value << 8 | bytes[i];
-    }
-    *length = value;
-    return bytes[0] == 0 || value <= SHORT_SIZE_MAX ? BP_NONCANONICAL : BP_OK;
-}
-
-static inline int read_item(const uint8_t *data, uint64_t start, uint64_t end,
-                            struct bp_rlp_item *item) {
-    if (start >= end) {
-        return BP_TRUNCATED;
-    }
-    uint64_t left = end - start - 1;
-    unsigned first = data[start];
-    item->start = start;
-    item->is_list = first >= LIST_BASE;
-    if (first < STRING_BASE) {
-        item->payload = start;
-        item->end = start + 1;
-        return BP_OK;
-    }
-    uint64_t prefix = 1;
-    uint64_t size = first - (item->is_list ? LIST_BASE : STRING_BASE);
-    if (size > SHORT_SIZE_MAX) {
-        uint64_t width = size - SHORT_SIZE_MAX;
-        if (width > left) {
-            return BP_TRUNCATED;
-        }
-        if (read_length(data + start + 1, width, &size) < 0) {
-            return BP_NONCANONICAL;
-        }
-        prefix += width;
-        left -= width;
-    }
-    if (size > left) {
-        return BP_TRUNCATED;
-    }
-    item->payload = start + prefix;
-    item->end = item->payload + size;
-    if (first == STRING_BASE + 1 && data[item->payload] < STRING_BASE) {
-        return BP_NONCANONICAL;
-    }
-    return BP_OK;
-}
-
 int bp_rlp_item_at(const uint8_t *data, uint64_t start, uint64_t end, struct bp_rlp_item *item) {
-    return read_item(data, start, end, item);
+    return bp_rlp_read(data, start, end, BP_RLP_STRICT, item);
 }
 
 static inline int next_item(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item) {
-    if (cursor->position == cursor->end) {
-        return 0;
-    }
-    int status = read_item(cursor->data, cursor->position, cursor->end, item);
-    if (status < 0) {
-        return status == BP_TRUNCATED ? BP_OVERRUN : status;
-    }
-    cursor->position = item->end;
-    return 1;
+    return bp_rlp_read_next(cursor, BP_RLP_STRICT, item);
 }
 
 int bp_rlp_next(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item) {
     return next_item(cursor, item);
-}
-
-static int failed(struct bp_rlp_fault *fault, int status, uint64_t offset, int field) {
-    fault->offset = offset;
-    fault->field = field;
-    return status;
-}
-
-static struct bp_rlp_cursor inside(const uint8_t *data, const struct bp_rlp_item *list) {
-    return (struct bp_rlp_cursor){data, list->payload, list->end};
 }
 
 /* The next item of a list that must have one, of either kind. */
@@ -94,25 +26,25 @@ static int demand_item(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item, i
     if (status == 1) {
         return BP_OK;
     }
-    return failed(fault, status == 0 ? BP_TOO_FEW_ITEMS : status, cursor->position, field);
+    return bp_rlp_failed(fault, status == 0 ? BP_TOO_FEW_ITEMS : status, cursor->position, field);
 }
 
 static int demand_list(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item, int field,
                        struct bp_rlp_fault *fault) {
     int status = demand_item(cursor, item, field, fault);
     if (status == BP_OK && !item->is_list) {
-        return failed(fault, BP_NOT_A_LIST, item->start, field);
+        return bp_rlp_failed(fault, BP_NOT_A_LIST, item->start, field);
     }
     return status;
 }
 
 static int list_at(const uint8_t *data, uint64_t start, uint64_t end, struct bp_rlp_item *list,
                    int field, struct bp_rlp_fault *fault) {
-    int status = read_item(data, start, end, list);
+    int status = bp_rlp_read(data, start, end, BP_RLP_STRICT, list);
     if (status < 0) {
-        return failed(fault, status, start, field);
+        return bp_rlp_failed(fault, status, start, field);
     }
-    return list->is_list ? BP_OK : failed(fault, BP_NOT_A_LIST, start, field);
+    return list->is_list ? BP_OK : bp_rlp_failed(fault, BP_NOT_A_LIST, start, field);
 }
 
 /* Walks to the end of a list, so that its items fill it exactly, and counts them. */
@@ -123,7 +55,7 @@ static int64_t count_rest(struct bp_rlp_cursor *cursor, int field, struct bp_rlp
     while ((status = next_item(cursor, &item)) == 1) {
         count++;
     }
-    return status < 0 ? failed(fault, status, cursor->position, field) : count;
+    return status < 0 ? bp_rlp_failed(fault, status, cursor->position, field) : count;
 }
 
 int64_t bp_rlp_count(const uint8_t *data, uint64_t start, uint64_t end,
@@ -133,7 +65,7 @@ int64_t bp_rlp_count(const uint8_t *data, uint64_t start, uint64_t end,
     if (status < 0) {
         return status;
     }
-    struct bp_rlp_cursor cursor = inside(data, &list);
+    struct bp_rlp_cursor cursor = bp_rlp_inside(data, &list);
     return count_rest(&cursor, BP_RLP_ITEM, fault);
 }
 
@@ -142,18 +74,18 @@ int64_t bp_rlp_announced(const uint8_t *data, uint64_t size, uint64_t limit, uin
     if (size == 0) {
         return 0;
     }
-    if (data[0] < LIST_BASE) {
+    if (data[0] < BP_RLP_LIST_BASE) {
         return BP_NOT_A_LIST;
     }
     uint64_t prefix = 1;
-    uint64_t payload = data[0] - LIST_BASE;
-    if (payload > SHORT_SIZE_MAX) {
-        prefix += payload - SHORT_SIZE_MAX;
+    uint64_t payload = data[0] - BP_RLP_LIST_BASE;
+    if (payload > BP_RLP_SHORT_SIZE_MAX) {
+        prefix += payload - BP_RLP_SHORT_SIZE_MAX;
         if (size < prefix) {
             *needed = prefix - size;
             return 0;
         }
-        if (read_length(data + 1, prefix - 1, &payload) < 0) {
+        if (bp_rlp_read_length(data + 1, prefix - 1, BP_RLP_STRICT, &payload) < 0) {
             return BP_NONCANONICAL;
         }
     }
@@ -162,21 +94,6 @@ int64_t bp_rlp_announced(const uint8_t *data, uint64_t size, uint64_t limit, uin
     }
     *needed = 0;
     return (int64_t)(prefix + payload);
-}
-
-static int read_uint(const uint8_t *data, const struct bp_rlp_item *item, uint64_t *value) {
-    uint64_t size = item->end - item->payload;
-    if (item->is_list) {
-        return BP_NOT_A_STRING;
-    }
-    if (size > 8 || (size > 0 && data[item->payload] == 0)) {
-        return BP_BAD_INTEGER;
-    }
-    *value = 0;
-    for (uint64_t i = item->payload; i < item->end; i++) {
-        *value = *value << 8 | data[i];
-    }
-    return BP_OK;
 }
 
 /* Field `index` of a header: the three that the store needs are taken, others may be anything. */
@@ -191,17 +108,17 @@ static int header_field(const uint8_t *data, int index, const struct bp_rlp_item
                : item->end - item->payload != 32 ? BP_BAD_WIDTH : BP_OK;
     } else if (index == 8) {
         field = BP_RLP_NUMBER;
-        status = read_uint(data, item, &header->number);
+        status = bp_rlp_u64(data, item, &header->number);
     } else if (index == 11) {
         field = BP_RLP_TIMESTAMP;
-        status = read_uint(data, item, &header->timestamp);
+        status = bp_rlp_u64(data, item, &header->timestamp);
     }
-    return status < 0 ? failed(fault, status, item->start, field) : BP_OK;
+    return status < 0 ? bp_rlp_failed(fault, status, item->start, field) : BP_OK;
 }
 
 static int header_in(const uint8_t *data, const struct bp_rlp_item *list,
                      struct bp_rlp_header *header, struct bp_rlp_fault *fault) {
-    struct bp_rlp_cursor cursor = inside(data, list);
+    struct bp_rlp_cursor cursor = bp_rlp_inside(data, list);
     header->start = list->start;
     header->end = list->end;
     for (int index = 0; index < BP_RLP_HEADER_ITEMS_MIN; index++) {
@@ -228,7 +145,7 @@ int bp_rlp_header_at(const uint8_t *data, uint64_t start, uint64_t end,
 /* v of a legacy transaction is item 6 of nine: 27 or 28, or from EIP-155 on 35 + 2 id + parity. */
 static int legacy_chain_id(const uint8_t *data, const struct bp_rlp_item *transaction,
                            uint64_t *chain_id, struct bp_rlp_fault *fault) {
-    struct bp_rlp_cursor cursor = inside(data, transaction);
+    struct bp_rlp_cursor cursor = bp_rlp_inside(data, transaction);
     struct bp_rlp_item item, v = {0, 0, 0, 1};
     int status = 1;
     int count = 0;
@@ -238,10 +155,10 @@ static int legacy_chain_id(const uint8_t *data, const struct bp_rlp_item *transa
         }
     }
     if (status < 0) {
-        return failed(fault, status, cursor.position, BP_RLP_TRANSACTION_FIELD);
+        return bp_rlp_failed(fault, status, cursor.position, BP_RLP_TRANSACTION_FIELD);
     }
     uint64_t value;
-    if (count != 9 || read_uint(data, &v, &value) < 0 || value < 35) {
+    if (count != 9 || bp_rlp_u64(data, &v, &value) < 0 || value < 35) {
         return 0;
     }
     *chain_id = (value - 35) / 2;
@@ -260,16 +177,16 @@ static int typed_chain_id(const uint8_t *data, const struct bp_rlp_item *transac
         return 0;
     }
     struct bp_rlp_cursor cursor = {data, transaction->payload + 1, transaction->end};
-    struct bp_rlp_item fields, item;
+    struct bp_rlp_item fields, item = {0, 0, 0, 1};
     int status = demand_list(&cursor, &fields, BP_RLP_TRANSACTION_FIELD, fault);
     if (status == BP_OK) {
-        cursor = inside(data, &fields);
+        cursor = bp_rlp_inside(data, &fields);
         status = demand_item(&cursor, &item, BP_RLP_TRANSACTION_FIELD, fault);
     }
     if (status < 0) {
         return status;
     }
-    return read_uint(data, &item, chain_id) == BP_OK && *chain_id <= CHAIN_ID_MAX;
+    return bp_rlp_u64(data, &item, chain_id) == BP_OK && *chain_id <= CHAIN_ID_MAX;
 }
 
 /* 1 and the chain id, 0 when the transaction carries none that we know. */
@@ -281,7 +198,7 @@ static int transaction_chain_id(const uint8_t *data, const struct bp_rlp_item *t
 
 static int transactions_in(const uint8_t *data, const struct bp_rlp_item *list,
                            struct bp_rlp_block *block, struct bp_rlp_fault *fault) {
-    struct bp_rlp_cursor cursor = inside(data, list);
+    struct bp_rlp_cursor cursor = bp_rlp_inside(data, list);
     struct bp_rlp_item item;
     int status;
     while ((status = next_item(&cursor, &item)) == 1) {
@@ -293,7 +210,7 @@ static int transactions_in(const uint8_t *data, const struct bp_rlp_item *list,
             return block->has_chain_id;
         }
     }
-    return status < 0 ? failed(fault, status, cursor.position, BP_RLP_TRANSACTION) : BP_OK;
+    return status < 0 ? bp_rlp_failed(fault, status, cursor.position, BP_RLP_TRANSACTION) : BP_OK;
 }
 
 /* What follows the header in the outer list: two lists, then anything. */
@@ -310,7 +227,7 @@ static int body_in(struct bp_rlp_cursor *outer, struct bp_rlp_block *block,
     if (status < 0) {
         return status;
     }
-    struct bp_rlp_cursor uncles = inside(outer->data, &list);
+    struct bp_rlp_cursor uncles = bp_rlp_inside(outer->data, &list);
     int64_t count = count_rest(&uncles, BP_RLP_UNCLE, fault);
     if (count >= 0) {
         count = count_rest(outer, BP_RLP_EXTRA, fault);
@@ -325,7 +242,7 @@ int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
     if (status < 0) {
         return status;
     }
-    struct bp_rlp_cursor outer = inside(data, &list);
+    struct bp_rlp_cursor outer = bp_rlp_inside(data, &list);
     block->end = list.end;
     block->has_chain_id = 0;
     status = demand_list(&outer, &header, BP_RLP_HEADER, fault);
@@ -336,15 +253,15 @@ int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
 }
 
 int bp_rlp_list_prefix(uint64_t payload_size, uint8_t prefix[BP_RLP_PREFIX_SIZE_MAX]) {
-    if (payload_size <= SHORT_SIZE_MAX) {
-        prefix[0] = (uint8_t)(LIST_BASE + payload_size);
+    if (payload_size <= BP_RLP_SHORT_SIZE_MAX) {
+        prefix[0] = (uint8_t)(BP_RLP_LIST_BASE + payload_size);
         return 1;
     }
     int width = 1;
     while (width < 8 && payload_size >> (8 * width) != 0) {
         width++;
     }
-    prefix[0] = (uint8_t)(LIST_BASE + SHORT_SIZE_MAX + (unsigned)width);
+    prefix[0] = (uint8_t)(BP_RLP_LIST_BASE + BP_RLP_SHORT_SIZE_MAX + (unsigned)width);
     for (int i = 0; i < width; i++) {
         prefix[1 + i] = (uint8_t)(payload_size >> (8 * (width - 1 - i)));
     }

@@ -20,22 +20,12 @@ from blockpack._native.status cimport BP_OUT_OF_RANGE, BP_TOO_LARGE, BP_TRAILING
 cdef enum:
     GIL_FREE_SIZE_MIN = 4 << 20
 
+cdef extern from "rlp/names.h" nogil:
+    const char *bp_rlp_field_name(int field)
+
 cdef extern from "rlp/rlp.h" nogil:
     enum:
         BP_RLP_PREFIX_SIZE_MAX
-        BP_RLP_ITEM
-        BP_RLP_BLOCK
-        BP_RLP_HEADER
-        BP_RLP_PARENT_HASH
-        BP_RLP_NUMBER
-        BP_RLP_TIMESTAMP
-        BP_RLP_HEADER_FIELD
-        BP_RLP_TRANSACTIONS
-        BP_RLP_TRANSACTION
-        BP_RLP_TRANSACTION_FIELD
-        BP_RLP_UNCLES
-        BP_RLP_UNCLE
-        BP_RLP_EXTRA
 
     struct bp_rlp_item:
         uint64_t start
@@ -78,26 +68,9 @@ cdef extern from "rlp/rlp.h" nogil:
 # A record may be 1 GiB, a block's records then a little more than that together.
 BLOCK_SIZE_MAX = 1 << 30
 
-cdef dict FIELDS = {
-    BP_RLP_ITEM: "RLP item",
-    BP_RLP_BLOCK: "block",
-    BP_RLP_HEADER: "block header",
-    BP_RLP_PARENT_HASH: "parent hash in the block header",
-    BP_RLP_NUMBER: "number in the block header",
-    BP_RLP_TIMESTAMP: "time stamp in the block header",
-    BP_RLP_HEADER_FIELD: "field of the block header",
-    BP_RLP_TRANSACTIONS: "block's list of transactions",
-    BP_RLP_TRANSACTION: "transaction",
-    BP_RLP_TRANSACTION_FIELD: "field of a transaction",
-    BP_RLP_UNCLES: "block's list of uncles",
-    BP_RLP_UNCLE: "uncle",
-    BP_RLP_EXTRA: "item after the block's uncles",
-}
-
-
 cdef int check_fault(int64_t status, const bp_rlp_fault *fault) except -1:
     if status < 0:
-        check(status, FIELDS[fault.field], <int64_t>fault.offset)
+        check(status, bp_rlp_field_name(fault.field).decode(), <int64_t>fault.offset)
     return 0
 
 
