@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "rlp/receipt.h"
 #include "rlp/rlp.h"
 #include "rlp/transaction.h"
 
@@ -36,7 +37,20 @@ static const char *const NAMES[] = {
     [BP_TX_FAULT + BP_TX_AUTHORIZATION_LIST] = "authorization list of a transaction",
     [BP_TX_FAULT + BP_TX_V] = "signature's v of a transaction",
     [BP_TX_FAULT + BP_TX_R] = "signature's r of a transaction",
-    [BP_TX_FAULT + BP_TX_S] = "signature's s of a transaction"};
+    [BP_TX_FAULT + BP_TX_S] = "signature's s of a transaction",
+    [BP_RECEIPTS] = "list of receipts",
+    [BP_RECEIPT] = "receipt",
+    [BP_RECEIPT_TYPE] = "type of a receipt",
+    [BP_RECEIPT_STATUS] = "status of a receipt",
+    [BP_RECEIPT_GAS] = "cumulative gas of a receipt",
+    [BP_RECEIPT_BLOOM] = "bloom of a receipt",
+    [BP_RECEIPT_LOGS] = "list of a receipt's logs",
+    [BP_RECEIPT_EXTRA] = "item after a receipt's logs",
+    [BP_LOG] = "log",
+    [BP_LOG_ADDRESS] = "address of a log",
+    [BP_LOG_TOPICS] = "list of a log's topics",
+    [BP_LOG_TOPIC] = "topic of a log",
+    [BP_LOG_DATA] = "data of a log"};
 
 const char *bp_rlp_field_name(int field) {
     size_t count = sizeof NAMES / sizeof NAMES[0];

@@ -1,0 +1,213 @@
+/* Fuzz target for ext/rlp/receipt.h: no input may be read past its end, loop, or break what the
+ * header promises. The first byte is the form, as in a receipts record.
+ *
+ * With libFuzzer:  clang -g -O1 -fsanitize=fuzzer,address,undefined -Iext \
+ *                      tests/fuzz/receipt_fuzz.c ext/rlp/[rn]*.c ext/bloom/bloom.c \
+ *                      ext/hash/keccak.c -o receipt_fuzz
+ * Without:         gcc -g -O1 -fsanitize=address,undefined -DSTANDALONE -Iext (same files)
+ *                  ./receipt_fuzz ROUNDS SEED FILE...     mutates every FILE for ROUNDS rounds
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rlp/names.h"
+#include "rlp/receipt.h"
+#include "status.h"
+
+#define DEMAND(condition) ((condition) ? (void)0 : broken(#condition, __LINE__))
+
+static void broken(const char *what, int line) {
+    fprintf(stderr, "receipt_fuzz.c:%d: not so: %s\n", line, what);
+    abort();
+}
+
+static void check_fault(int status, const struct bp_rlp_fault *fault, uint64_t size) {
+    DEMAND(status < 0 && status >= BP_OVERRUN);
+    DEMAND(fault->offset <= size);
+    DEMAND(fault->field >= BP_RECEIPTS && fault->field <= BP_LOG_DATA);
+    DEMAND(strcmp(bp_rlp_field_name(fault->field), "RLP item") != 0);
+}
+
+static int check_logs(const uint8_t *data, uint64_t size, const struct bp_receipt *receipt,
+                      int mode) {
+    struct bp_rlp_cursor cursor = bp_receipt_logs(data, receipt);
+    struct bp_rlp_fault fault = {UINT64_MAX, -1};
+    struct bp_log log;
+    uint64_t last = receipt->logs.payload;
+    int status;
+    while ((status = bp_logs_next(&cursor, mode, &log, &fault)) == 1) {
+        DEMAND(log.start == last && log.start < log.address && log.end <= receipt->logs.end);
+        DEMAND(log.address + BP_ADDRESS_SIZE <= log.end);
+        DEMAND(log.topic_count >= 0 && log.topic_count <= BP_LOG_TOPICS_MAX);
+        for (int i = 0; i < log.topic_count; i++) {
+            DEMAND(log.topics[i] > log.address && log.topics[i] + BP_TOPIC_SIZE <= log.data);
+        }
+        DEMAND(log.data <= log.data_end && log.data_end <= log.end);
+        last = log.end;
+    }
+    if (status < 0) {
+        check_fault(status, &fault, size);
+    } else {
+        DEMAND(last == receipt->logs.end);
+    }
+    return status;
+}
+
+/* What is written fits the bound, and in the consensus form it is what was read. */
+static void check_value(const uint8_t *data, const struct bp_receipt *receipt, int logs_status) {
+    uint64_t bound = bp_receipt_value_size(receipt), written = 0;
+    uint8_t bloom[BP_BLOOM_BYTES] = {0};
+    struct bp_rlp_fault fault;
+    uint8_t *target = malloc((size_t)bound);
+    DEMAND(bound <= receipt->end - receipt->start + 270);
+    if (target == NULL) {
+        return;
+    }
+    int type = receipt->type < 0 ? 2 : receipt->type;
+    int status = bp_receipt_value(data, receipt, type, target, &written, bloom, &fault);
+    DEMAND(receipt->has_bloom ? status == BP_OK : status == logs_status);
+    DEMAND(status < 0 || written <= bound);
+    if (receipt->has_bloom && receipt->extras != 1) {
+        DEMAND(written == receipt->end - receipt->payload);
+        DEMAND(memcmp(target, data + receipt->payload, (size_t)written) == 0);
+    }
+    free(target);
+}
+
+/* Returns the receipts that were read, and leaves the failure or 0 in *status. */
+static uint64_t check_receipts(const uint8_t *data, uint64_t size, int form, int mode,
+                               int *status) {
+    struct bp_rlp_cursor cursor = {data, 0, 0};
+    struct bp_rlp_fault fault = {UINT64_MAX, -1};
+    struct bp_receipt receipt;
+    uint64_t count = 0;
+    *status = bp_receipts_open(data, 0, size, mode, &cursor, &fault);
+    uint64_t last = cursor.position;
+    while (*status >= 0
+           && (*status = bp_receipts_next(&cursor, form, mode, &receipt, &fault)) == 1) {
+        DEMAND(receipt.start == last && receipt.payload < receipt.end && receipt.end <= size);
+        DEMAND(receipt.has_bloom == (form == BP_RECEIPTS_CONSENSUS));
+        DEMAND((receipt.type == -1) == (form == BP_RECEIPTS_STORAGE) && receipt.type <= 0x7f);
+        DEMAND(receipt.status.end <= receipt.gas.start && receipt.gas.end <= receipt.logs.start);
+        DEMAND(receipt.logs.is_list && receipt.logs.end == receipt.extra);
+        DEMAND(receipt.extra_end <= receipt.end);
+        DEMAND((receipt.extras == 0) == (receipt.extra == receipt.extra_end));
+        int logs_status = check_logs(data, size, &receipt, mode);
+        if (mode == BP_RLP_STRICT) {
+            check_value(data, &receipt, logs_status);
+        }
+        last = receipt.end;
+        count++;
+    }
+    if (*status < 0) {
+        check_fault(*status, &fault, size);
+    } else {
+        DEMAND(last == size);
+    }
+    return count;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *source, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    /* A copy of exactly this size: AddressSanitizer sees the first byte read past it. */
+    uint8_t *data = malloc(size > 1 ? size - 1 : 1);
+    int form = BP_RECEIPTS_CONSENSUS + source[0] % 3, strict, lenient;
+    if (data == NULL) {
+        return 0;
+    }
+    if (size > 1) {
+        memcpy(data, source + 1, size - 1);
+    }
+    uint64_t read = check_receipts(data, size - 1, form, BP_RLP_STRICT, &strict);
+    uint64_t leniently = check_receipts(data, size - 1, form, BP_RLP_LENIENT, &lenient);
+    DEMAND(leniently >= read && (strict < 0 || lenient == 0));
+    free(data);
+    return 0;
+}
+
+#ifdef STANDALONE
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit) {  /* xorshift64 */
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % limit;
+}
+
+/* What is put over the bytes of receipts: list and string prefixes, and lengths at every border. */
+static const uint8_t PIECES[][9] = {
+    {0xc0}, {0x80}, {0x81, 0x05}, {0xb8, 0x37}, {0xf8, 0x38}, {0xf9, 0x00, 0x38},
+    {0xbf, 0x80}, {0xff, 0x80}, {0xbf, 0x7f, 255, 255, 255, 255, 255, 255, 255},
+    {0xff, 255, 255, 255, 255, 255, 255, 255, 255}, {0xff, 255, 255, 255, 255, 255, 255, 255, 0xf6},
+    {0x94}, {0xa0}, {0xb9, 0x01, 0x00}};
+static const uint8_t PIECE_SIZES[] = {1, 1, 2, 2, 2, 3, 9, 9, 9, 9, 9, 1, 1, 3};
+
+static size_t mutate(uint8_t *data, size_t size) {
+    for (uint64_t edits = 1 + random_below(3); edits > 0 && size > 0; edits--) {
+        size_t at = random_below(size);
+        uint64_t piece = random_below(sizeof PIECE_SIZES);
+        switch (random_below(5)) {
+        case 0:
+            data[at] ^= (uint8_t)(1u << random_below(8));
+            break;
+        case 1:
+            data[at] = (uint8_t)random_below(256);
+            break;
+        case 2:
+            data[at] = (uint8_t)(data[at] + 1 - 2 * random_below(2));
+            break;
+        case 3:
+            if (size - at >= PIECE_SIZES[piece]) {
+                memcpy(data + at, PIECES[piece], PIECE_SIZES[piece]);
+            }
+            break;
+        default:
+            size = random_below(8) == 0 ? at : size;
+        }
+    }
+    return size;
+}
+
+static uint8_t *read_file(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    uint8_t *data = malloc(1 << 20);
+    if (file == NULL || data == NULL) {
+        fprintf(stderr, "cannot read %s\n", path);
+        exit(2);
+    }
+    *size = fread(data, 1, 1 << 20, file);
+    fclose(file);
+    return data;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 4) {
+        fprintf(stderr, "usage: receipt_fuzz ROUNDS SEED FILE...\n");
+        return 2;
+    }
+    uint64_t rounds = strtoull(argv[1], NULL, 10);
+    random_state = strtoull(argv[2], NULL, 10) * 2654435761u + 1;
+    uint64_t runs = 0;
+    for (int i = 3; i < argc; i++) {
+        size_t size;
+        uint8_t *data = read_file(argv[i], &size);
+        uint8_t *mutant = malloc(size + 1);
+        LLVMFuzzerTestOneInput(data, size);
+        for (uint64_t round = 0; mutant != NULL && round < rounds; round++, runs++) {
+            memcpy(mutant, data, size);
+            LLVMFuzzerTestOneInput(mutant, mutate(mutant, size));
+        }
+        free(mutant);
+        free(data);
+    }
+    printf("%llu mutants\n", (unsigned long long)runs);
+    return 0;
+}
+
+#endif
