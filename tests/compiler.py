@@ -23,11 +23,11 @@ def c_compiler() -> str:
     pytest.skip("no C compiler")
 
 
-def build_fuzzer(program: Path, sources: list[str]) -> Path:
+def build_fuzzer(program: Path, sources: list[str], flags: list[str] | None = None) -> Path:
     """Compile a harness with its kernels (paths from the root); skips without sanitizers."""
     compiler = c_compiler()
     command: list[str | Path] = [
-        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE",
+        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE", *(flags or []),
         "-I", ROOT / "ext", *(ROOT / source for source in sources), "-o", program]
     built = subprocess.run([*command, *SANITIZERS], capture_output=True, text=True, check=False)
     if built.returncode and "cannot find" in built.stderr:

@@ -3,7 +3,11 @@
  * Two loops decode the same operations. step() takes one operation, checks everything and copies
  * exactly; it is the only place that refuses anything. run() takes the frequent operations while
  * both buffers have slack, so that it can copy 16 bytes at a time past an operation's end; on any
- * doubt it leaves the operation to step(). Hence both agree on what is valid by construction. */
+ * doubt it leaves the operation to step(). Hence both agree on what is valid by construction.
+ * BP_SCALAR leaves run() out: step() alone is the reference that a build with both is tested against.
+ *
+ * A prefix is read where it lies. run() is compiled twice, so that a block without one pays nothing
+ * for it: there an offset past the output leaves the loop, with a prefix it is looked up first. */
 #include "s2/s2.h"
 
 #include <string.h>
@@ -19,6 +23,8 @@ struct decoder {
     uint8_t *target_end;        /* after byte `stop` */
     uint64_t hidden;            /* bytes of the block that are past target_end */
     uint64_t offset;            /* of the last copy; 0: there was none */
+    const uint8_t *prefix_end;  /* byte 0 of the output would follow here */
+    uint64_t prefix_size;
 };
 
 struct operation {
@@ -98,6 +104,17 @@ static void copy_exact(uint8_t *target, uint64_t offset, uint64_t length) {
     memcpy(target, target - offset, length);
 }
 
+/* As copy_exact, for an offset that may reach into the prefix and a copy that may run out of it. */
+static void copy_across(const struct decoder *d, uint64_t offset, uint64_t length) {
+    uint64_t written = (uint64_t)(d->target - d->target_start);
+    uint64_t before = offset > written ? offset - written : 0;
+    uint64_t count = length < before ? length : before;
+    if (count)
+        memcpy(d->target, d->prefix_end - before, count);
+    if (length > count)
+        copy_exact(d->target + count, offset, length - count);
+}
+
 /* One operation, fully checked: the single place where a block is refused. REQUIRES: source is not
  * at its end. With an early stop the last operation is cut at target_end. */
 static int step(struct decoder *d) {
@@ -111,14 +128,15 @@ static int step(struct decoder *d) {
         return status;
     if (op.length > room + d->hidden)
         return room + d->hidden ? BP_MALFORMED : BP_TRAILING;
-    if (!literal && (op.offset == 0 || op.offset > (uint64_t)(d->target - d->target_start)))
+    uint64_t reach = (uint64_t)(d->target - d->target_start) + d->prefix_size;
+    if (!literal && (op.offset == 0 || op.offset > reach))
         return BP_BAD_OFFSET;
     uint64_t length = op.length < room ? op.length : room;
     if (literal) {
         memcpy(d->target, d->source + op.header_size, length);
         d->source += op.length;
     } else {
-        copy_exact(d->target, op.offset, length);
+        copy_across(d, op.offset, length);
         d->offset = op.offset;
     }
     d->source += op.header_size;
@@ -126,6 +144,7 @@ static int step(struct decoder *d) {
     return BP_OK;
 }
 
+#ifndef BP_SCALAR
 /* While at least this much is left of both buffers, run() need not check single bytes: one turn
  * reads at most 61 bytes of a literal and a copy's 5, though it loads 64 past a literal's tag; it
  * writes at most 60 bytes of a literal and 80 from a copy's start. */
@@ -180,8 +199,24 @@ static inline int run_long_literal(const uint8_t **s, const uint8_t *s_end, uint
     return 1;
 }
 
+/* A repeat of at most 64 bytes after another copy: its length, else 0. Sets *size to its own. */
+static inline uint64_t short_repeat(const uint8_t *s, unsigned *size) {
+    unsigned code = *s >> 2 & 7;
+    if (code < 5)
+        return 4 + code;
+    *size = 3;
+    return code == 5 && s[2] <= 64 - 8 ? 8 + s[2] : 0;
+}
+
+/* Where a copy reads that starts in the prefix: NULL if that is not there, or too close to its end
+ * for a copy of 64 bytes. REQUIRES: offset > written. */
+static inline const uint8_t *in_prefix(const struct decoder *d, uint64_t offset, uint64_t written) {
+    uint64_t before = offset - written;
+    return before > d->prefix_size || before < 64 ? NULL : d->prefix_end - before;
+}
+
 /* The frequent operations, until a buffer's end is near or one of them needs step(). */
-static void run(struct decoder *d) {
+static inline __attribute__((always_inline)) void run(struct decoder *d, int prefixed) {
     const uint8_t *s = d->source, *const s_end = d->source_end - SLACK;
     uint8_t *t = d->target, *const t_end = d->target_end - SLACK;
     uint64_t last = d->offset;
@@ -200,19 +235,24 @@ static void run(struct decoder *d) {
                 continue;
         }
         unsigned kind = tag & 3, size = copy_size[kind];
-        uint64_t length = tags[tag] & 0xff;
+        uint64_t length = tags[tag] & 0xff, written = (uint64_t)(t - d->target_start);
         uint64_t offset = (bp_load32le(s + 1) & offset_mask[kind]) | (tags[tag] & 0xff00);
-        if (offset - 1 >= (uint64_t)(t - d->target_start)) {
-            /* Bad, or a repeat, of which one turn takes those of at most 64 bytes. */
-            if (offset != 0 || kind != 1 || last == 0 || length > 9)
-                break;
-            if (length == 9) {
-                length = 8 + s[2];
-                size = 3;
+        if (offset - 1 >= written) {    /* bad, a repeat, or from the prefix */
+            const uint8_t *from = NULL;
+            if (offset == 0) {
+                if (kind != 1 || last == 0 || (length = short_repeat(s, &size)) == 0)
+                    break;
+                offset = last;
             }
-            if (length > 64)
-                break;
-            offset = last;
+            if (offset > written) {     /* without a prefix, that of a repeat never is */
+                if (!prefixed || (from = in_prefix(d, offset, written)) == NULL)
+                    break;
+                copy64(t, from);
+                s += size;
+                t += length;
+                last = offset;
+                continue;
+            }
         }
         s += size;
         if (offset >= 16)
@@ -227,8 +267,31 @@ static void run(struct decoder *d) {
     d->offset = last;
 }
 
-int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
-                     size_t target_size, uint64_t stop, size_t *position) {
+static void run_plain(struct decoder *d) {
+    run(d, 0);
+}
+
+static void run_prefixed(struct decoder *d) {
+    run(d, 1);
+}
+
+static void run_while_slack(struct decoder *d) {
+    if (d->source_end - d->source <= SLACK || d->target_end - d->target <= SLACK)
+        return;
+    if (d->prefix_size)
+        run_prefixed(d);
+    else
+        run_plain(d);
+}
+#else
+static void run_while_slack(struct decoder *d) {
+    (void)d;
+}
+#endif
+
+int64_t bp_s2_decode_after(const uint8_t *prefix, size_t prefix_size, const uint8_t *source,
+                           size_t source_size, uint8_t *target, size_t target_size, uint64_t stop,
+                           size_t *position) {
     uint64_t size;
     *position = 0;
     int64_t header_size = bp_s2_decoded_size(source, source_size, &size);
@@ -238,15 +301,20 @@ int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
     if (wanted > target_size)
         return BP_NO_SPACE;
     struct decoder d = {source + header_size, source + source_size, target, target,
-                        target + wanted, size - wanted, 0};
+                        target + wanted, size - wanted, 0,
+                        prefix_size ? prefix + prefix_size : NULL, prefix_size};
     int status = BP_OK;
     while (status == BP_OK && d.source < d.source_end && !(d.hidden && d.target == d.target_end)) {
-        if (d.source_end - d.source > SLACK && d.target_end - d.target > SLACK)
-            run(&d);
+        run_while_slack(&d);
         status = step(&d);
     }
     *position = (size_t)(d.source - source);
     if (status < 0)
         return status;
     return d.target == d.target_end ? (int64_t)wanted : BP_TRUNCATED;
+}
+
+int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
+                     size_t target_size, uint64_t stop, size_t *position) {
+    return bp_s2_decode_after(NULL, 0, source, source_size, target, target_size, stop, position);
 }

@@ -1,7 +1,7 @@
 /* Fuzzing the S2 kernel, with sentinel bytes on both sides of both buffers.
  *
- * An input is a block to decode, valid or not, and also data to encode with every tier. A failed
- * expectation aborts, so that a fuzzer keeps the input.
+ * An input is a block to decode, valid or not, alone and after a prefix, and also data to encode
+ * with every tier. A failed expectation aborts, so that a fuzzer keeps the input.
  *
  *   clang -fsanitize=fuzzer,address,undefined -I ext tests/fuzz/s2_fuzz.c ext/s2/s2_*.c
  *   gcc -fsanitize=address,undefined -DSTANDALONE -I ext tests/fuzz/s2_fuzz.c ext/s2/s2_*.c
@@ -50,6 +50,16 @@ static void guarded_drop(struct guarded *g) {
     free(g->memory);
 }
 
+/* FNV-1a over all results: two builds of the kernel agree if theirs do. */
+static uint64_t results = UINT64_C(14695981039346656037);
+
+static void record(int64_t got, size_t position, const uint8_t *data) {
+    results = (results ^ (uint64_t)got) * UINT64_C(1099511628211);
+    results = (results ^ position) * UINT64_C(1099511628211);
+    for (int64_t i = 0; i < got; i++)
+        results = (results ^ data[i]) * UINT64_C(1099511628211);
+}
+
 /* The first `stop` bytes of a valid block are those of the whole, into a target of that size. */
 static void decode_part(const uint8_t *block, size_t block_size, const uint8_t *whole,
                         uint64_t size, uint64_t stop) {
@@ -61,6 +71,33 @@ static void decode_part(const uint8_t *block, size_t block_size, const uint8_t *
     EXPECT(position <= block_size);
     EXPECT(wanted == 0 || memcmp(target.data, whole, wanted) == 0);
     guarded_drop(&target);
+}
+
+/* As decode, after a prefix that fills its allocation, so that a read past either end is a report. */
+static void decode_after(const uint8_t *data, size_t data_size, size_t prefix_size) {
+    uint64_t size;
+    size_t position;
+    if (bp_s2_decoded_size(data, data_size, &size) < 0 || size > DECODED_MAX)
+        return;
+    uint8_t *prefix = malloc(prefix_size + (prefix_size == 0));
+    EXPECT(prefix != NULL);
+    for (size_t i = 0; i < prefix_size; i++)
+        prefix[i] = (uint8_t)(i * 37 + (i >> 8));
+    struct guarded target = guarded_new(NULL, size), part = guarded_new(NULL, size / 2);
+    int64_t got = bp_s2_decode_after(prefix, prefix_size, data, data_size, target.data, size,
+                                     UINT64_MAX, &position);
+    EXPECT(position <= data_size);
+    EXPECT(got < 0 || (got == (int64_t)size && position == data_size));
+    record(got, position, target.data);
+    int64_t half = bp_s2_decode_after(prefix, prefix_size, data, data_size, part.data, size / 2,
+                                      size / 2, &position);
+    EXPECT(got < 0 || half == (int64_t)(size / 2));
+    EXPECT(got < 0 || half == 0 || memcmp(part.data, target.data, (size_t)half) == 0);
+    guarded_drop(&part);
+    guarded_drop(&target);
+    for (size_t i = 0; i < prefix_size; i++)
+        EXPECT(prefix[i] == (uint8_t)(i * 37 + (i >> 8)));
+    free(prefix);
 }
 
 /* The input sits in an allocation of exactly its size: one byte read past it is an ASan report. */
@@ -75,6 +112,7 @@ static void decode(const uint8_t *data, size_t data_size) {
     int64_t got = bp_s2_decode(data, data_size, target.data, size, UINT64_MAX, &position);
     EXPECT(position <= data_size);
     EXPECT(got < 0 || (got == (int64_t)size && position == data_size));
+    record(got, position, target.data);
     EXPECT(size == 0 || bp_s2_decode(data, data_size, target.data, size - 1, UINT64_MAX,
                                      &position) == BP_NO_SPACE);
     if (got >= 0) {
@@ -93,6 +131,7 @@ static void encode(enum bp_s2_tier tier, const uint8_t *data, size_t size) {
     memset(scratch, 0xee, scratch_size);    /* what it held before must not matter */
     int64_t got = bp_s2_encode(tier, data, size, target.data, target.size, scratch, scratch_size);
     EXPECT(got > 0 && (uint64_t)got <= size + 10);
+    record(got, 0, target.data);
     EXPECT(bp_s2_encode(tier, data, size, target.data, target.size - 1, scratch, scratch_size)
            == BP_NO_SPACE);
     EXPECT(bp_s2_encode(tier, data, size, target.data, target.size, scratch, scratch_size - 1)
@@ -112,6 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size != 0)
         memcpy(exact, data, size);
     decode(exact, size);
+    static const size_t prefixes[] = {0, 1, 63, 64, 200, 70000};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        decode_after(exact, size, prefixes[i]);
     for (int tier = BP_S2_FASTEST; tier <= BP_S2_BEST; tier++)
         encode(tier, exact, size);
     free(exact);
@@ -169,7 +211,9 @@ int main(int count, char **arguments) {
             LLVMFuzzerTestOneInput(work, mutate(work, size));
         }
     }
-    printf("%llu inputs\n", (unsigned long long)((rounds + 1) * (uint64_t)(count - 3)));
+    printf("%llu inputs, results %016llx\n",
+           (unsigned long long)((rounds + 1) * (uint64_t)(count - 3)),
+           (unsigned long long)results);
     return 0;
 }
 #endif

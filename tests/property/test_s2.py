@@ -89,18 +89,41 @@ def blocks(draw: st.DrawFn) -> bytes:
     return varint(max(0, decoded_size(body) + draw(st.sampled_from([0, 0, 0, 1, -1, 700])))) + body
 
 
-def outcome_of_kernel(block: bytes) -> bytes | str:
+@st.composite
+def valid_after(draw: st.DrawFn) -> tuple[bytes, bytes]:
+    """A prefix, and a block after it in which every copy is good; many reach into the prefix."""
+    prefix = draw(st.binary(min_size=1, max_size=300)) * draw(st.integers(1, 30))
+    body, size = bytearray(), 0
+    for new in draw(st.lists(st.booleans(), max_size=40)):
+        if new:
+            content = draw(st.binary(min_size=1, max_size=70))
+            body += literal(content, 0)
+            size += len(content)
+            continue
+        reach = len(prefix) + size
+        length = draw(st.integers(1, 64))
+        offset = draw(st.integers(1, reach) | st.integers(min(size, reach - 1) + 1, reach)
+                      | st.integers(min(size + 1, reach), min(size + 70, reach)))
+        body += copy(2 if offset < 1 << 16 else 3, length - 1, offset)
+        size += length
+        if draw(st.booleans()):
+            body += repeat(5, bytes([again := draw(st.integers(0, 90)), 0, 0]))
+            size += 8 + again
+    return prefix, varint(size) + bytes(body)
+
+
+def outcome_of_kernel(block: bytes, prefix: bytes | None = None) -> bytes | str:
     try:
-        return s2.decompress(block, LIMIT)
+        return s2.decompress(block, LIMIT, prefix)
     except LimitError:
         return "TOO_LARGE"
     except CorruptError as error:
         return CODES[str(error).split(", at byte")[0]]
 
 
-def outcome_of_reference(block: bytes) -> bytes | str:
+def outcome_of_reference(block: bytes, prefix: bytes = b"") -> bytes | str:
     try:
-        return reference.decompress(block, LIMIT)
+        return reference.decompress(block, LIMIT, prefix)
     except reference.Refused as error:
         return str(error)
 
@@ -130,6 +153,27 @@ def test_kernel_decides_as_the_reference_on_mutations(
         block[at % len(block)] = value
     mutation = bytes(block[:max(1, len(block) - max(0, cut - 10))])
     assert outcome_of_kernel(mutation) == outcome_of_reference(mutation)
+
+
+@given(block=blocks(), prefix=st.binary(max_size=200))
+def test_kernel_decides_as_the_reference_after_a_prefix(block: bytes, prefix: bytes) -> None:
+    assert outcome_of_kernel(block, prefix) == outcome_of_reference(block, prefix)
+
+
+@given(pair=valid_after(), stop=st.integers(0, 5000),
+       edits=st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=3))
+def test_blocks_after_a_prefix_whole_cut_and_mutated(
+    pair: tuple[bytes, bytes], stop: int, edits: list[tuple[int, int]]
+) -> None:
+    prefix, block = pair
+    expected = reference.decompress(block, prefix=prefix)
+    assert s2.decompress(block, LIMIT, prefix) == expected
+    assert s2.decompress_until(block, stop, LIMIT, prefix) == expected[:stop]
+    mutation = bytearray(block)
+    for at, value in edits:
+        mutation[at % len(mutation)] = value
+    changed = bytes(mutation)
+    assert outcome_of_kernel(changed, prefix) == outcome_of_reference(changed, prefix)
 
 
 @given(source=data(), stop=st.integers(0, 5000))

@@ -78,17 +78,18 @@ def operations(block: bytes) -> Iterator[Operation]:
         yield found
 
 
-def decompress(block: bytes, max_size: int = 1 << 32) -> bytes:
+def decompress(block: bytes, max_size: int = 1 << 32, prefix: bytes = b"") -> bytes:
     """Decode a block byte by byte. Sizes over ``max_size`` are refused as TOO_LARGE."""
     size, at = header(block)
     if size > max_size:
         raise Refused("TOO_LARGE")
-    output = bytearray()
+    output = bytearray(prefix)
+    end = len(prefix) + size
     last = 0
     while at < len(block):
         found, at = operation(block, at)
-        if len(output) + found.length > size:
-            raise Refused("MALFORMED" if len(output) < size else "TRAILING")
+        if len(output) + found.length > end:
+            raise Refused("MALFORMED" if len(output) < end else "TRAILING")
         if found.kind == "literal":
             output += found.data
             continue
@@ -98,6 +99,6 @@ def decompress(block: bytes, max_size: int = 1 << 32) -> bytes:
         for _ in range(found.length):
             output.append(output[-offset])
         last = offset
-    if len(output) < size:
+    if len(output) < end:
         raise Refused("TRUNCATED")
-    return bytes(output)
+    return bytes(output[len(prefix):])

@@ -264,3 +264,75 @@ def test_real_blocks(testdata: Path) -> None:
             block = s2.compress(data, tier)
             assert s2.decompress(block, LIMIT) == data
         assert reference.decompress(block) == data
+
+
+def far_and_near(prefix: bytes) -> tuple[bytes, bytes]:
+    """A block after a prefix of 1000 bytes and more, and what it decodes to."""
+    body = (
+        b"\xfe" + (1000).to_bytes(2, "little")     # 64 from deep inside of the prefix
+        + b"\x11\x00"                              # a repeat of 8, still from there
+        + literal(b"abc")
+        + b"\x0e" + (79).to_bytes(2, "little")      # 4 from the prefix's last 4 on
+        + b"\xfe" + (81).to_bytes(2, "little")      # 64, of which the first 2 are the prefix's
+    )
+    output = bytearray(prefix)
+    for offset, length in ((1000, 72), (0, 0), (79, 4), (81, 64)):
+        if not offset:
+            output += b"abc"
+        for _ in range(length):
+            output.append(output[-offset])
+    data = bytes(output[len(prefix):])
+    return bytes([len(data) | 0x80, 1]) + body, data
+
+
+def test_copies_from_a_prefix_and_across_its_end() -> None:
+    prefix = random.Random(5).randbytes(5000)
+    block, data = far_and_near(prefix)
+    assert reference.decompress(block, prefix=prefix) == data
+    padded = with_slack(block, data)
+    whole = data + bytes(600)
+    for held in (prefix, bytearray(prefix), memoryview(b"x" + prefix)[1:]):
+        assert s2.decompress(block, LIMIT, held) == data
+        assert s2.decompress(padded, LIMIT, prefix=held) == whole
+        target = bytearray(b"\xee" * (len(data) + 16))
+        with memoryview(target)[8:-8] as inner:
+            assert s2.decompress_into(block, inner, held) == len(data)
+        assert target == b"\xee" * 8 + data + b"\xee" * 8
+    for stop in range(len(data) + 2):
+        assert s2.decompress_until(block, stop, LIMIT, prefix) == data[:stop]
+        assert s2.decompress_range(padded, 5, stop, LIMIT, prefix) == whole[5:stop]
+
+
+def test_offsets_end_at_the_start_of_the_prefix() -> None:
+    prefix = random.Random(6).randbytes(1000)
+    block, data = far_and_near(prefix)
+    assert s2.decompress(block, LIMIT, prefix) == data
+    for shorter in (prefix[1:], b""):
+        with pytest.raises(CorruptError, match="refers back") as caught:
+            s2.decompress(block, LIMIT, shorter)
+        assert caught.value.offset == 2
+    with pytest.raises(CorruptError, match="refers back"):
+        s2.decompress(b"\x04\x01\x00", LIMIT, prefix)      # a repeat first, even so
+    with pytest.raises(TypeError):
+        s2.decompress(block, LIMIT, "text")     # type: ignore[arg-type]
+
+
+def test_every_distance_from_the_end_of_a_prefix() -> None:
+    with mmap.mmap(-1, mmap.PAGESIZE) as mapped:
+        mapped[:] = prefix = random.Random(7).randbytes(len(mapped))
+        with memoryview(mapped) as view:
+            for back in range(1, 200):
+                block = b"\xc0\x05\xfe" + back.to_bytes(2, "little") + b"\xf4\x7f\x02" + bytes(640)
+                assert s2.decompress(block, LIMIT, view) == reference.decompress(
+                    block, prefix=prefix)
+
+
+@pytest.mark.parametrize(("start", "stop"), [
+    (0, 0), (0, 10), (3, 3), (3, 200), (17_000, 17_001), (0, 1 << 40), (22_000, 1 << 40),
+    (1 << 40, 1 << 41), (50, 20)])
+def test_ranges(start: int, stop: int) -> None:
+    data = b"".join(b"record %d of a thousand;" % i for i in range(1000))
+    block = s2.compress(data)
+    assert s2.decompress_range(block, start, stop, LIMIT) == data[start:stop]
+    with pytest.raises(LimitError):
+        s2.decompress_range(block, start, stop, len(data) - 1)

@@ -16,6 +16,8 @@ cdef extern from "Python.h":
     PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL
     char *bytes_start "PyBytes_AS_STRING"(PyObject *value)
     int _PyBytes_Resize(PyObject **value, Py_ssize_t size) except -1
+    int hold_nothing "PyBuffer_FillInfo"(Py_buffer *view, PyObject *owner, void *data,
+                                         Py_ssize_t size, int readonly, int flags) except -1
     void Py_XDECREF(PyObject *value)
 
 cdef extern from "s2/s2.h" nogil:
@@ -25,8 +27,9 @@ cdef extern from "s2/s2.h" nogil:
         BP_S2_BEST
     uint64_t BP_S2_SIZE_MAX
     int64_t bp_s2_decoded_size(const uint8_t *source, size_t source_size, uint64_t *decoded_size)
-    int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
-                         size_t target_size, uint64_t stop, size_t *position)
+    int64_t bp_s2_decode_after(const uint8_t *prefix, size_t prefix_size, const uint8_t *source,
+                               size_t source_size, uint8_t *target, size_t target_size,
+                               uint64_t stop, size_t *position)
     uint64_t bp_s2_encode_bound(uint64_t size)
     size_t bp_s2_scratch_size(bp_s2_tier tier, uint64_t size)
     int64_t bp_s2_encode(bp_s2_tier tier, const uint8_t *source, size_t source_size,
@@ -67,13 +70,22 @@ cdef int64_t encode(bp_s2_tier tier, Py_buffer *source, uint8_t *target,
     return check(size, "S2 input")
 
 
-cdef int64_t decode(Py_buffer *source, uint8_t *target, uint64_t target_size,
+cdef int hold_prefix(prefix, Py_buffer *view) except -1:
+    """Pin a prefix, or nothing for None; PyBuffer_Release is right for both."""
+    if prefix is None:
+        return hold_nothing(view, NULL, NULL, 0, 1, PyBUF_SIMPLE)
+    PyObject_GetBuffer(prefix, view, PyBUF_SIMPLE)
+    return 0
+
+
+cdef int64_t decode(Py_buffer *prefix, Py_buffer *source, uint8_t *target, uint64_t target_size,
                     uint64_t stop) except -1:
     cdef int64_t size
     cdef size_t position = 0
     with nogil:
-        size = bp_s2_decode(<const uint8_t *>source.buf, source.len, target, target_size, stop,
-                            &position)
+        size = bp_s2_decode_after(<const uint8_t *>prefix.buf, prefix.len,
+                                  <const uint8_t *>source.buf, source.len, target, target_size,
+                                  stop, &position)
     return check(size, "S2 block", <int64_t>position)
 
 
@@ -83,20 +95,44 @@ cdef int64_t declared(Py_buffer *source) except -1:
     return <int64_t>size
 
 
-cdef bytes decode_new(source, uint64_t stop, uint64_t max_size):
-    """The first ``stop`` bytes of a block as a new object, once its size has passed the limit."""
-    cdef Py_buffer view
+cdef uint64_t declared_within(Py_buffer *source, uint64_t max_size) except? 0xffffffffffffffff:
+    cdef uint64_t size = declared(source)
+    if size > max_size:
+        raise LimitError(f"S2 block declares {size} bytes, over the limit of {max_size}")
+    return size
+
+
+cdef bytes decode_new(Py_buffer *prefix, Py_buffer *source, uint64_t start, uint64_t stop):
+    """Bytes [start, stop) of a block as a new object. REQUIRES: both within its declared size."""
+    cdef uint8_t *scratch
+    if start == 0:
+        result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>stop)
+        decode(prefix, source, <uint8_t *>PyBytes_AS_STRING(result), stop, stop)
+        return result
+    scratch = <uint8_t *>PyMem_RawMalloc(stop)
+    if scratch == NULL:
+        raise MemoryError(f"no {stop} bytes to decode an S2 block into")
+    try:
+        decode(prefix, source, scratch, stop, stop)
+        return PyBytes_FromStringAndSize(<char *>scratch + start, <Py_ssize_t>(stop - start))
+    finally:
+        PyMem_RawFree(scratch)
+
+
+cdef bytes decode_range(source, uint64_t start, uint64_t stop, uint64_t max_size, prefix):
+    cdef Py_buffer view, before
     cdef uint64_t size
     PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
     try:
-        size = declared(&view)
-        if size > max_size:
-            raise LimitError(f"S2 block declares {size} bytes, over the limit of {max_size}")
-        result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>min(size, stop))
-        decode(&view, <uint8_t *>PyBytes_AS_STRING(result), min(size, stop), stop)
+        hold_prefix(prefix, &before)
+        try:
+            size = declared_within(&view, max_size)
+            stop = min(stop, size)
+            return decode_new(&before, &view, min(start, stop), stop)
+        finally:
+            PyBuffer_Release(&before)
     finally:
         PyBuffer_Release(&view)
-    return result
 
 
 def compress_bound(uint64_t size):
@@ -158,37 +194,53 @@ def decompressed_size(source):
         PyBuffer_Release(&view)
 
 
-def decompress(source, uint64_t max_size):
+def decompress(source, uint64_t max_size, prefix=None):
     """Decode a block, S2 or raw Snappy, checking it to its last byte.
+
+    ``prefix`` is the bytes that the block was encoded after, if any; they are read in place. A
+    wrong prefix is not noticed unless the block refers back to before its start.
 
     Raises LimitError before anything is allocated when the block declares more than ``max_size``
     bytes, and CorruptError, with the offset in ``source``, when it is not valid.
     """
-    return decode_new(source, UINT64_MAX, max_size)
+    return decode_range(source, 0, UINT64_MAX, max_size, prefix)
 
 
-def decompress_until(source, uint64_t stop, uint64_t max_size):
+def decompress_until(source, uint64_t stop, uint64_t max_size, prefix=None):
     """Decode a block's first ``stop`` bytes and no further; all of it when it has fewer.
 
-    What follows the operation that completes byte ``stop`` is not checked. Errors are those of
-    ``decompress``; ``max_size`` limits the block's declared size, not ``stop``.
+    What follows the operation that completes byte ``stop`` is not checked. ``prefix`` and the
+    errors are those of ``decompress``; ``max_size`` limits the block's declared size, not ``stop``.
     """
-    return decode_new(source, stop, max_size)
+    return decode_range(source, 0, stop, max_size, prefix)
 
 
-def decompress_into(source, target):
+def decompress_range(source, uint64_t start, uint64_t stop, uint64_t max_size, prefix=None):
+    """Return bytes ``start`` to ``stop`` of what a block decodes to, cut at its end like a slice.
+
+    Decoding starts at byte 0 and ends with the operation that completes the range; the rest is as
+    for ``decompress_until``. Bytes before the range are decoded into memory that is given back.
+    """
+    return decode_range(source, start, stop, max_size, prefix)
+
+
+def decompress_into(source, target, prefix=None):
     """Decode a block into the start of a writable buffer; returns the decoded size.
 
     Raises ValueError when the target is smaller than the block's declared size; bytes of it after
-    the decoded ones may have changed. Source and target must not overlap.
+    the decoded ones may have changed. Neither source nor prefix may overlap the target.
     """
-    cdef Py_buffer view, output
+    cdef Py_buffer view, before, output
     PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
     try:
-        PyObject_GetBuffer(target, &output, PyBUF_SIMPLE | PyBUF_WRITABLE)
+        hold_prefix(prefix, &before)
         try:
-            return decode(&view, <uint8_t *>output.buf, output.len, UINT64_MAX)
+            PyObject_GetBuffer(target, &output, PyBUF_SIMPLE | PyBUF_WRITABLE)
+            try:
+                return decode(&before, &view, <uint8_t *>output.buf, output.len, UINT64_MAX)
+            finally:
+                PyBuffer_Release(&output)
         finally:
-            PyBuffer_Release(&output)
+            PyBuffer_Release(&before)
     finally:
         PyBuffer_Release(&view)
