@@ -17,6 +17,7 @@ from setuptools import Extension, setup
 
 # Extension name -> the C files of ext/ that it compiles beside its .pyx.
 EXTENSIONS: dict[str, list[str]] = {
+    "crc32c": ["ext/hash/crc32c.c"],
     "keccak": ["ext/hash/keccak.c"],
     "rlp": ["ext/rlp/rlp.c", "ext/rlp/names.c"],
     "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c", "ext/s2/s2_fastest.c",

@@ -27,8 +27,8 @@ def build_fuzzer(program: Path, sources: list[str], flags: list[str] | None = No
     """Compile a harness with its kernels (paths from the root); skips without sanitizers."""
     compiler = c_compiler()
     command: list[str | Path] = [
-        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE", *(flags or []),
-        "-I", ROOT / "ext", *(ROOT / source for source in sources), "-o", program]
+        compiler, "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-DSTANDALONE",
+        *(flags or []), "-I", ROOT / "ext", *(ROOT / source for source in sources), "-o", program]
     built = subprocess.run([*command, *SANITIZERS], capture_output=True, text=True, check=False)
     if built.returncode and "cannot find" in built.stderr:
         pytest.skip(f"{compiler} has no sanitizer libraries")

@@ -52,10 +52,10 @@ int64_t bp_s2_decoded_size(const uint8_t *source, size_t source_size, uint64_t *
 int64_t bp_s2_decode(const uint8_t *source, size_t source_size, uint8_t *target,
                      size_t target_size, uint64_t stop, size_t *position);
 
-/* As bp_s2_decode, for a block that was encoded after `prefix`: prefix and output are one stream, in
- * which a copy may start in the one and run on into the other. The prefix is read in place, and only
- * where copies refer to it, so its size costs nothing. The block does not name its prefix: another
- * one of the same size or more gives other bytes, not an error.
+/* As bp_s2_decode, for a block that was encoded after `prefix`: prefix and output are one stream,
+ * in which a copy may start in the one and run on into the other. The prefix is read in place, and
+ * only where copies refer to it, so its size costs nothing. The block does not name its prefix:
+ * another one of the same size or more gives other bytes, not an error.
  * BP_BAD_OFFSET: a copy from before the prefix, with offset 0, or a repeat before any copy. */
 int64_t bp_s2_decode_after(const uint8_t *prefix, size_t prefix_size, const uint8_t *source,
                            size_t source_size, uint8_t *target, size_t target_size, uint64_t stop,

@@ -4,7 +4,7 @@
  * exactly; it is the only place that refuses anything. run() takes the frequent operations while
  * both buffers have slack, so that it can copy 16 bytes at a time past an operation's end; on any
  * doubt it leaves the operation to step(). Hence both agree on what is valid by construction.
- * BP_SCALAR leaves run() out: step() alone is the reference that a build with both is tested against.
+ * BP_SCALAR leaves run() out: step() alone is the reference for a build that has both.
  *
  * A prefix is read where it lies. run() is compiled twice, so that a block without one pays nothing
  * for it: there an offset past the output leaves the loop, with a prefix it is looked up first. */

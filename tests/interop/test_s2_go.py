@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from reference import s2 as reference
 
+from blockpack import s2 as public_s2
 from blockpack._native import s2
 from blockpack.errors import CorruptError, LimitError
 
@@ -21,6 +23,7 @@ SOURCE = Path(__file__).parent / "s2oracle"
 DEBIAN_GOPATH = Path("/usr/share/gocode")
 DECODED_MAX = 64 << 20
 MUTATIONS = int(os.environ.get("BLOCKPACK_S2_MUTATIONS", "20000"))
+STREAM_MUTATIONS = MUTATIONS // 10
 GO_TIERS = {"fastest": "f", "better": "b", "best": "B"}
 
 
@@ -165,3 +168,51 @@ def test_both_accept_and_refuse_the_same(go: Oracle) -> None:
         counts[answer is None] += 1
     # The mutations are worth something only if both outcomes are frequent.
     assert min(counts.values()) > MUTATIONS / 20
+
+
+def streams() -> Iterator[tuple[str, bytes]]:
+    yield from ((name, data) for name, data in inputs() if len(data) < 300)
+    generator = random.Random(5)
+    words = [generator.randbytes(generator.randint(3, 50)) for _ in range(200)]
+    for size in (4096, 65_536, 1 << 20, 4 << 20):
+        text = b"".join(generator.choices(words, k=size // 25))
+        for change in (-1, 0, 1):
+            yield f"text {size}{change:+}", text[:size + change]
+    yield "random", generator.randbytes(300_000)
+    yield "zeros", bytes(5 << 20)
+
+
+def test_each_reads_the_others_streams(go: Oracle) -> None:
+    for name, data in streams():
+        for block_size in (4 << 10, 1 << 20, 4 << 20):
+            stream = public_s2.compress_stream(data, block_size=block_size)
+            assert go.ask("D", stream) == data, f"{name}: Go reads ours of {block_size}"
+        for command in "wWi":
+            theirs = go.ask(command, data)
+            assert theirs is not None
+            if command == "i" and not data:     # padding alone, which Go itself does not read
+                assert go.ask("D", theirs) is None
+                continue
+            read = public_s2.decompress_stream(theirs, DECODED_MAX)
+            assert read == data, f"{name}: we read Go's by {command!r}"
+            with public_s2.open(io.BytesIO(theirs)) as file:
+                file.seek(len(data) // 2)
+                assert file.read() == data[len(data) // 2:]
+
+
+def test_both_accept_and_refuse_the_same_streams(go: Oracle) -> None:
+    """Where Go's and ours both read a damaged stream, they read the same."""
+    generator, counts = random.Random(6), {True: 0, False: 0}
+    words = [generator.randbytes(30) for _ in range(30)]
+    data = b"".join(generator.choices(words, k=300))
+    seeds = [public_s2.compress_stream(data, block_size=4096),
+             public_s2.compress_stream(data[:300]) * 3, go.ask("w", data), go.ask("i", data)]
+    for _ in range(STREAM_MUTATIONS):
+        stream = mutated(generator, generator.choice([seed for seed in seeds if seed]))
+        try:
+            answer: bytes | None = public_s2.decompress_stream(stream, DECODED_MAX)
+        except (CorruptError, LimitError):
+            answer = None
+        assert answer == go.ask("D", stream), stream.hex()
+        counts[answer is None] += 1
+    assert min(counts.values()) > STREAM_MUTATIONS / 100

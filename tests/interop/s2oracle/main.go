@@ -4,11 +4,13 @@
 //	question = command byte, u32le size, that many bytes
 //	answer   = status byte (0 done, 1 refused), u32le size, that many bytes
 //
-// Commands: d decode; f b B encode fast, better, best; s encode as Snappy.
+// Commands: d decode; f b B encode fast, better, best; s encode as Snappy; D decode a stream;
+// w W i encode a stream: with 64 KiB blocks, better with 1 MiB, padded and with an index.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"io"
 	"log"
@@ -36,9 +38,39 @@ func decode(block []byte) ([]byte, bool) {
 	return data, err == nil
 }
 
+var writers = map[byte][]s2.WriterOption{
+	'w': {s2.WriterBlockSize(64 << 10)},
+	'W': {s2.WriterBetterCompression()},
+	'i': {s2.WriterAddIndex(), s2.WriterPadding(4096)},
+}
+
+// A reader that can seek is taken past its end without an error when a chunk to be skipped is cut:
+// the struct hides that it can.
+func decodeStream(stream []byte) ([]byte, bool) {
+	reader := s2.NewReader(struct{ io.Reader }{bytes.NewReader(stream)})
+	data, err := io.ReadAll(io.LimitReader(reader, decodedMax))
+	return data, err == nil
+}
+
+func encodeStream(data []byte, options []s2.WriterOption) ([]byte, bool) {
+	var stream bytes.Buffer
+	writer := s2.NewWriter(&stream, options...)
+	if _, err := writer.Write(data); err != nil {
+		return nil, false
+	}
+	err := writer.Close()
+	return stream.Bytes(), err == nil
+}
+
 func answer(command byte, body []byte) ([]byte, bool) {
 	if command == 'd' {
 		return decode(body)
+	}
+	if command == 'D' {
+		return decodeStream(body)
+	}
+	if options, known := writers[command]; known {
+		return encodeStream(body, options)
 	}
 	encode, known := encoders[command]
 	if !known {

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 import cramjam
 
 from blockpack.errors import CorruptError
+from blockpack.s2.chunks import BLOCK as _COMPRESSED
+from blockpack.s2.chunks import CHECKSUM_BYTES as _CHECKSUM_BYTES
+from blockpack.s2.chunks import PLAIN as _PLAIN
+from blockpack.s2.chunks import SKIPPABLE_MIN as _SKIPPABLE_MIN
+from blockpack.s2.chunks import SNAPPY_CONTENT_MAX as _CHUNK_DECODED_MAX
+from blockpack.s2.chunks import SNAPPY_IDENTIFIER as IDENTIFIER
 
-IDENTIFIER = b"\xff\x06\x00\x00sNaPpY"
-_CHUNK_DECODED_MAX = 1 << 16
-_COMPRESSED, _PLAIN, _SKIPPABLE_MIN = 0x00, 0x01, 0x80
-_CHECKSUM_BYTES = 4
 # A copy of 64 bytes takes 3: no chunk decodes to 32 times its size.
 _EXPANSION_MAX = 32
 
