@@ -11,7 +11,7 @@ from typing import Any
 import cramjam
 
 from blockpack._native.keccak import keccak256
-from blockpack.chain.roots import ordered_root
+from blockpack._native.roots import ordered_root
 
 EMPTY_LIST = b"\xc0"
 
@@ -23,6 +23,11 @@ def rlp(item: Any) -> bytes:
     if isinstance(item, int):
         item = item.to_bytes((item.bit_length() + 7) // 8, "big")
     return bytes(item) if len(item) == 1 and item[0] < 0x80 else _prefixed(0x80, bytes(item))
+
+
+def rlp_list(payload: bytes) -> bytes:
+    """The list that has this payload."""
+    return _prefixed(0xC0, payload)
 
 
 def _prefixed(base: int, payload: bytes) -> bytes:

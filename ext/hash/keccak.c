@@ -116,19 +116,48 @@ static void absorb(uint64_t state[LANES], const uint8_t block[RATE]) {
     permute(state);
 }
 
-void bp_keccak256(const uint8_t *data, uint64_t size, uint8_t digest[BP_KECCAK256_SIZE]) {
-    uint64_t state[LANES] = {0};
-    uint8_t last[RATE] = {0};
-    for (; size >= RATE; data += RATE, size -= RATE) {
-        absorb(state, data);
-    }
-    if (size > 0) {
-        memcpy(last, data, (size_t)size);
-    }
+/* The rest after whole blocks, below RATE bytes, with its padding. */
+static void finish(uint64_t state[LANES], uint8_t last[RATE], uint64_t size,
+                   uint8_t digest[BP_KECCAK256_SIZE]) {
+    memset(last + size, 0, (size_t)(RATE - size));
     last[size] = 0x01;
     last[RATE - 1] |= 0x80;
     absorb(state, last);
     for (int lane = 0; lane < BP_KECCAK256_SIZE / 8; lane++) {
         bp_store64le(digest + 8 * lane, state[lane]);
     }
+}
+
+void bp_keccak256_joined(const uint8_t *head, uint64_t head_size, const uint8_t *data,
+                         uint64_t size, uint8_t digest[BP_KECCAK256_SIZE]) {
+    uint64_t state[LANES] = {0};
+    uint8_t seam[RATE];
+    for (; head_size >= RATE; head += RATE, head_size -= RATE) {
+        absorb(state, head);
+    }
+    if (head_size > 0) {
+        uint64_t taken = size < RATE - head_size ? size : RATE - head_size;
+        memcpy(seam, head, (size_t)head_size);
+        if (taken > 0) {
+            memcpy(seam + head_size, data, (size_t)taken);
+            data += taken;
+            size -= taken;
+        }
+        if (head_size + taken < RATE) {
+            finish(state, seam, head_size + taken, digest);
+            return;
+        }
+        absorb(state, seam);
+    }
+    for (; size >= RATE; data += RATE, size -= RATE) {
+        absorb(state, data);
+    }
+    if (size > 0) {
+        memcpy(seam, data, (size_t)size);
+    }
+    finish(state, seam, size, digest);
+}
+
+void bp_keccak256(const uint8_t *data, uint64_t size, uint8_t digest[BP_KECCAK256_SIZE]) {
+    bp_keccak256_joined(data, 0, data, size, digest);
 }

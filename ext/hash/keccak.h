@@ -8,4 +8,8 @@
 
 void bp_keccak256(const uint8_t *data, uint64_t size, uint8_t digest[BP_KECCAK256_SIZE]);
 
+/* The hash of head and data in a row, for what stands in two places. */
+void bp_keccak256_joined(const uint8_t *head, uint64_t head_size, const uint8_t *data,
+                         uint64_t size, uint8_t digest[BP_KECCAK256_SIZE]);
+
 #endif

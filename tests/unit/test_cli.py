@@ -123,6 +123,17 @@ def test_scan_counts_blocks_and_bytes(store: str) -> None:
     assert 0 < last["bytes"] < whole["bytes"] <= sum(map(len, BLOCKS))
 
 
+def test_verify_roots_names_the_block_that_lies(tmp_path: Path, store: str) -> None:
+    assert figures("verify", store, "--level", "roots")["faults"] == []
+    lying = str(tmp_path / "lying")
+    with blockpack.create(lying) as made:
+        made.append(BLOCKS[0])
+        made.append(BLOCKS[1], receipts=b"\xc0")
+    result = run("verify", lying, "--level", "roots", ok=False)
+    assert "CorruptError: block 1: another number of receipts" in result.output
+    assert run("verify", lying, "--level", "chain").output.endswith("0 faults at level chain\n")
+
+
 def test_verify_finds_a_flipped_bit_and_exits_with_one(store: str) -> None:
     run("seal", store)
     assert figures("verify", store)["faults"] == []

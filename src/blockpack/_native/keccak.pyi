@@ -1,6 +1,11 @@
 from collections.abc import Iterable
+from typing import final
 
 from typing_extensions import Buffer
+
+@final
+class Buffers:
+    def __init__(self, items: list[Buffer | None]) -> None: ...
 
 def keccak256(data: Buffer) -> bytes: ...
 def keccak256_many(items: Iterable[Buffer]) -> list[bytes]: ...

@@ -34,13 +34,10 @@ def keccak256(data):
         PyBuffer_Release(&view)
 
 
-@cython.internal
 @cython.auto_pickle(False)
+@cython.final
 cdef class Buffers:
-    """The buffers of a list, held together and released together."""
-
-    cdef Py_buffer *views
-    cdef Py_ssize_t count
+    """The buffers of a list, held together and released together; None has a NULL one."""
 
     def __cinit__(self, list items):
         self.views = NULL
@@ -49,12 +46,13 @@ cdef class Buffers:
         if self.views == NULL:
             raise MemoryError()
         for item in items:
-            PyObject_GetBuffer(item, &self.views[self.count], PyBUF_SIMPLE)
+            if item is not None:
+                PyObject_GetBuffer(item, &self.views[self.count], PyBUF_SIMPLE)
             self.count += 1
 
     def __dealloc__(self):
         for i in range(self.count):
-            PyBuffer_Release(&self.views[i])
+            PyBuffer_Release(&self.views[i])    # nothing, for a view that was never filled
         PyMem_Free(self.views)
 
 

@@ -1,7 +1,9 @@
 """Verification of a store as a chain: the checks that need to know what a block is.
 
 That the bytes on disk are those that were written is the record store's to say (its ``verify``);
-here it is whether they are a chain. Both go on after a fault and list what they found.
+here it is whether they are a chain (``verify_chain``), and whether each block's body and receipts
+are those that its header has roots of (``verify_roots``). All go on after a fault and list what
+they found.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from collections.abc import Callable, Iterator
 
 from blockpack._native.keccak import keccak256_many
 from blockpack._native.rlp import header_fields
+from blockpack.chain.roots import BATCH_BLOCKS, Records, root_faults
 from blockpack.chain.store import BlockStore
 from blockpack.errors import BlockpackError, CorruptError, ForkError
-from blockpack.store.tables import HEADERS
+from blockpack.store.tables import BODIES, HEADERS, RECEIPTS
 
 # Called with blocks done, and their total.
 Progress = Callable[[int, int], None]
@@ -44,6 +47,45 @@ def _header_groups(store: BlockStore, start: int, stop: int, faults: list[Except
                 start = first + high
             return
         except BlockpackError as fault:
+            if not faults or str(faults[-1]) != str(fault):
+                faults.append(fault)
+            start += 1
+
+
+def verify_roots(store: BlockStore, progress: Progress | None = None) -> list[Exception]:
+    """Recompute every block's transactions, uncles, withdrawals and receipts roots, and its bloom.
+
+    Receipts and the bloom are checked where the store has receipts, in whatever form. That headers
+    are those of the chain is for ``verify_chain``. Returns all faults, in order.
+    """
+    if store.head is None or store.first is None:
+        return []
+    faults: list[Exception] = []
+    for number, rows in _row_batches(store, store.first, store.head + 1, faults):
+        faults += root_faults(number, rows)
+        if progress is not None:
+            progress(number + len(rows) - store.first, len(store))
+    return faults
+
+
+def _row_batches(store: BlockStore, start: int, stop: int, faults: list[Exception]
+                 ) -> Iterator[tuple[int, list[Records]]]:
+    """(number of the first, records) of blocks in a row; unreadable ones are passed over."""
+    while start < stop:
+        rows: list[Records] = []
+        fault: BlockpackError | None = None
+        try:
+            for row in store.records.rows((HEADERS, BODIES, RECEIPTS), start, stop):
+                rows.append((row[0], row[1], row[2]))
+                if len(rows) == BATCH_BLOCKS:
+                    yield start, rows
+                    start, rows = start + len(rows), []
+        except BlockpackError as error:
+            fault = error
+        if rows:
+            yield start, rows
+            start += len(rows)
+        if fault is not None:
             if not faults or str(faults[-1]) != str(fault):
                 faults.append(fault)
             start += 1

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import blockpack
-from blockpack.chain.verify import verify_chain
+from blockpack.chain.verify import verify_chain, verify_roots
 from blockpack.cli.knobs import changeable_options, creation_options, given
 from blockpack.cli.output import (
     human_bytes,
@@ -110,9 +110,10 @@ def truncate(store: str, last: str, yes: bool) -> None:
 
 @click.command()
 @click.argument("store", type=STORE)
-@click.option("--level", type=click.Choice(["bytes", "chain"]), default="chain", show_default=True,
-              help="bytes: every checksum, everything decoded, digests. chain: that, then parent "
-              "links and header hashes.")
+@click.option("--level", type=click.Choice(["bytes", "chain", "roots"]), default="chain",
+              show_default=True, help="bytes: every checksum, everything decoded, digests. chain: "
+              "that, then parent links and header hashes. roots: that, then the transactions, "
+              "uncles, withdrawals and receipts roots and the bloom of every block.")
 @json_option
 def verify(store: str, level: str, as_json: bool) -> None:
     """Check all of STORE. Goes on after a fault and exits with 1 when there was any."""
@@ -120,9 +121,10 @@ def verify(store: str, level: str, as_json: bool) -> None:
         with progress("verify bytes") as report:
             faults: list[Exception] = list(opened.records.verify(
                 lambda done, total: report(0, done, total)))
-        if level == "chain":
-            with progress("verify chain", len(opened)) as report:
-                faults += verify_chain(opened, lambda done, total: report(done, 0, None))
+        for check in {"bytes": (), "chain": (verify_chain,),
+                      "roots": (verify_chain, verify_roots)}[level]:
+            with progress(check.__name__.replace("_", " "), len(opened)) as report:
+                faults += check(opened, lambda done, total: report(done, 0, None))
         result = {"store": store, "level": level, "first": opened.first, "head": opened.head,
                   "faults": [_fault(fault) for fault in faults]}
     if as_json:
