@@ -23,6 +23,8 @@ SOURCE = Path(__file__).parent / "s2oracle"
 DEBIAN_GOPATH = Path("/usr/share/gocode")
 DECODED_MAX = 64 << 20
 MUTATIONS = int(os.environ.get("BLOCKPACK_S2_MUTATIONS", "20000"))
+CASES = int(os.environ.get("BLOCKPACK_S2_CASES", "1000"))
+CASES_SEED = int(os.environ.get("BLOCKPACK_S2_SEED", "7"))
 STREAM_MUTATIONS = MUTATIONS // 10
 GO_TIERS = {"fastest": "f", "better": "b", "best": "B"}
 
@@ -216,3 +218,24 @@ def test_both_accept_and_refuse_the_same_streams(go: Oracle) -> None:
         assert answer == go.ask("D", stream), stream.hex()
         counts[answer is None] += 1
     assert min(counts.values()) > STREAM_MUTATIONS / 100
+
+
+def case(generator: random.Random) -> bytes:
+    """Up to a few KB, of new bytes and of what came before: near, far, long, nearly the same."""
+    output = bytearray()
+    for _ in range(generator.randint(0, 40)):
+        if not output or generator.random() < 0.5:
+            output += generator.randbytes(generator.randint(1, 80))
+            continue
+        start = generator.randrange(len(output))
+        piece = output[start:start + generator.choice([4, 8, 11, 12, 20, 60, 64, 65, 68, 300])]
+        output += piece * generator.choice([1, 1, 1, 2, 30])
+        if generator.random() < 0.3:
+            output[-1] ^= 1
+    return bytes(output)
+
+
+def test_each_decodes_the_other_on_made_up_cases(go: Oracle) -> None:
+    generator = random.Random(CASES_SEED)
+    for number in range(CASES):
+        check_both_ways(go, f"case {number} of seed {CASES_SEED}", case(generator), s2.TIERS)
