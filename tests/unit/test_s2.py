@@ -336,3 +336,17 @@ def test_ranges(start: int, stop: int) -> None:
     assert s2.decompress_range(block, start, stop, LIMIT) == data[start:stop]
     with pytest.raises(LimitError):
         s2.decompress_range(block, start, stop, len(data) - 1)
+
+
+def test_new_bytes_filled_in_place() -> None:
+    def fill(view: memoryview) -> None:
+        view[:3] = b"abc"
+        view[3:] = b"de"
+
+    assert s2.filled(5, fill) == b"abcde"
+    assert s2.filled(0, lambda view: None) == b""
+    kept: list[memoryview] = []
+    with pytest.raises(BufferError):
+        s2.filled(5, lambda view: kept.append(view[:]))
+    with pytest.raises(ZeroDivisionError):
+        s2.filled(5, lambda view: 1 // 0)

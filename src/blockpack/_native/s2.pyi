@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 from typing_extensions import Buffer
 
 TIERS: tuple[str, ...]
@@ -15,3 +17,4 @@ def decompress_range(
     source: Buffer, start: int, stop: int, max_size: int, prefix: Buffer | None = None
 ) -> bytes: ...
 def decompress_into(source: Buffer, target: Buffer, prefix: Buffer | None = None) -> int: ...
+def filled(size: int, fill: Callable[[memoryview], object]) -> bytes: ...

@@ -1,7 +1,7 @@
 """S2 blocks (ext/s2/s2.h): bytes-like in, bytes out, the GIL off while the kernel runs."""
 
 from cpython.buffer cimport (
-    PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+    PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -244,3 +244,34 @@ def decompress_into(source, target, prefix=None):
             PyBuffer_Release(&before)
     finally:
         PyBuffer_Release(&view)
+
+
+cdef class _Filling:
+    """Exports a bytes object for writing, and counts who still can."""
+
+    cdef bytes content
+    cdef Py_ssize_t exports
+
+    def __cinit__(self, Py_ssize_t size):
+        self.content = PyBytes_FromStringAndSize(NULL, size)
+
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        PyBuffer_FillInfo(view, self, PyBytes_AS_STRING(self.content), len(self.content), 0, flags)
+        self.exports += 1
+
+    def __releasebuffer__(self, Py_buffer *view):
+        self.exports -= 1
+
+
+def filled(Py_ssize_t size, fill):
+    """A new bytes object whose memory ``fill`` writes, through a view that it may not keep.
+
+    For content that is decoded in parts: joining them costs a copy and, above 128 KB a part, as
+    many page faults again. The caller sees to it that all of the view is written.
+    """
+    cdef _Filling target = _Filling(size)
+    with memoryview(target) as view:
+        fill(view)
+    if target.exports:
+        raise BufferError("a view of bytes that may not change any more was kept")
+    return target.content

@@ -85,20 +85,23 @@ def content_size(kind: int, start: Buffer, body_size: int, content_max: int, off
     return size
 
 
-def content(kind: int, body: memoryview, content_max: int, offset: int) -> bytes | memoryview:
-    """Return the content of a data chunk, once its checksum holds. ``offset`` is the chunk's."""
-    content_size(kind, body, len(body), content_max, offset)
-    data: bytes | memoryview = body[CHECKSUM_BYTES:]
-    if kind == BLOCK:
+def decode_into(kind: int, body: memoryview, target: memoryview, offset: int) -> None:
+    """Put the content of a data chunk into a target of its size; its checksum must hold.
+
+    ``offset`` is the chunk's, for the errors.
+    """
+    data = body[CHECKSUM_BYTES:]
+    if kind == PLAIN:
+        target[:] = data
+    else:
         try:
-            data = s2.decompress(data, content_max)
+            s2.decompress_into(data, target)
         except CorruptError as error:
             raise _inside(error, offset) from None
-    expected, found = int.from_bytes(body[:CHECKSUM_BYTES], "little"), masked(data)
+    expected, found = int.from_bytes(body[:CHECKSUM_BYTES], "little"), masked(target)
     if expected != found:
         raise CorruptError("checksum of a chunk's content does not hold", offset=offset,
                            expected=f"{expected:#010x}", found=f"{found:#010x}")
-    return data
 
 
 def _inside(error: CorruptError, offset: int) -> CorruptError:

@@ -6,6 +6,7 @@ import io
 from bisect import bisect_right
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from blockpack._native.s2 import filled
 from blockpack.errors import CorruptError, LimitError
 from blockpack.s2 import chunks
 from blockpack.s2.chunks import BLOCK_HEADER_MAX, CHECKSUM_BYTES, HEADER_BYTES, IDENTIFIER, PLAIN
@@ -36,10 +37,13 @@ def decompress_stream(data: chunks.Buffer, max_size: int) -> bytes:
         total = sum(size for _, size in plan)
         if total > max_size:
             raise LimitError(f"S2 stream declares {total} bytes, over the limit of {max_size}")
-        return b"".join([
-            chunks.content(view[place.offset], _body(view, place.offset), place.content_max,
-                           place.offset)
-            for place, _ in plan])
+        return filled(total, lambda target: _decode_all(view, plan, target))
+
+
+def _decode_all(view: memoryview, plan: list[tuple[_Place, int]], target: memoryview) -> None:
+    for (position, offset, _), size in plan:
+        with target[position:position + size] as part:
+            chunks.decode_into(view[offset], _body(view, offset), part, offset)
 
 
 def _body(view: memoryview, offset: int) -> memoryview:
@@ -88,6 +92,7 @@ class StreamReader(io.RawIOBase):
         self._name = name if isinstance(name, str) else None
         self._base = file.tell() if self.seekable() else 0
         self._next = _Place(0, 0, 0)        # the chunk that is read next
+        self._memory = bytearray()          # holds the content of one chunk
         self._content = memoryview(b"")     # of the chunk before it
         self._used = 0                      # bytes of the content that were given out
         self._places = [self._next]         # data chunks seen, and the start: where to seek from
@@ -103,7 +108,7 @@ class StreamReader(io.RawIOBase):
     def close(self) -> None:
         """Let go of the content, and close the file below if it was opened here."""
         if not self.closed:
-            self._content = memoryview(b"")
+            self._content, self._memory = memoryview(b""), bytearray()
             super().close()
             if self._closes:
                 self._file.close()
@@ -124,7 +129,7 @@ class StreamReader(io.RawIOBase):
         self._check_open()
         parts = []
         while self._fill():
-            parts.append(self._content[self._used:])
+            parts.append(bytes(self._content[self._used:]))
             self._used = len(self._content)
         return b"".join(parts)
 
@@ -189,9 +194,15 @@ class StreamReader(io.RawIOBase):
     def _decode(self, kind: int, size: int) -> int:
         _, offset, content_max = self._next
         body = memoryview(self._read(size, offset))
-        content = memoryview(chunks.content(kind, body, content_max, offset))
-        self._content, self._used = content, 0
-        return len(content)
+        declared = chunks.content_size(kind, body, size, content_max, offset)
+        if declared > len(self._memory):
+            self._memory = bytearray(declared)
+        # The memory of the chunk before, all of which has been given out.
+        self._content, self._used = memoryview(b""), 0
+        content = memoryview(self._memory)[:declared]
+        chunks.decode_into(kind, body, content, offset)
+        self._content = content
+        return declared
 
     def _pass(self, kind: int, size: int) -> int:
         _, offset, content_max = self._next
