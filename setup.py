@@ -22,6 +22,8 @@ EXTENSIONS: dict[str, list[str]] = {
     "rlp": ["ext/rlp/rlp.c", "ext/rlp/names.c"],
     "s2": ["ext/s2/s2_decode.c", "ext/s2/s2_encode.c", "ext/s2/s2_fastest.c",
            "ext/s2/s2_better.c", "ext/s2/s2_best.c"],
+    "logs": ["ext/bloom/logfilter.c", "ext/bloom/bloom.c", "ext/rlp/receipt.c", "ext/rlp/rlp.c",
+             "ext/rlp/names.c", "ext/hash/keccak.c"],
     "roots": ["ext/trie/roots.c", "ext/trie/ordered.c", "ext/rlp/rlp.c", "ext/rlp/names.c",
               "ext/rlp/receipt.c", "ext/rlp/receipt_value.c", "ext/bloom/bloom.c",
               "ext/hash/keccak.c"],

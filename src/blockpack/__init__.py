@@ -1,5 +1,6 @@
 """Keeps an EVM chain's blocks small on disk and reads them back at decode speed."""
 
+from blockpack._native.logs import Log
 from blockpack.chain.block import Block
 from blockpack.chain.ranges import BlockRange
 from blockpack.chain.store import BlockStore, create
@@ -32,6 +33,7 @@ __all__ = [
     "KnobError",
     "LimitError",
     "LockedError",
+    "Log",
     "MissingError",
     "NotYetError",
     "PrunedError",

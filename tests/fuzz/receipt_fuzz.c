@@ -1,8 +1,8 @@
-/* Fuzz target for ext/rlp/receipt.h: no input may be read past its end, loop, or break what the
+/* Fuzz target for ext/rlp/receipt.h and ext/bloom: no input may be read past its end, loop, or break what the
  * header promises. The first byte is the form, as in a receipts record.
  *
  * With libFuzzer:  clang -g -O1 -fsanitize=fuzzer,address,undefined -Iext \
- *                      tests/fuzz/receipt_fuzz.c ext/rlp/[rn]*.c ext/bloom/bloom.c \
+ *                      tests/fuzz/receipt_fuzz.c ext/rlp/[rn]*.c ext/bloom/[a-z]*.c \
  *                      ext/hash/keccak.c -o receipt_fuzz
  * Without:         gcc -g -O1 -fsanitize=address,undefined -DSTANDALONE -Iext (same files)
  *                  ./receipt_fuzz ROUNDS SEED FILE...     mutates every FILE for ROUNDS rounds
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bloom/logfilter.h"
 #include "rlp/names.h"
 #include "rlp/receipt.h"
 #include "status.h"
@@ -109,6 +110,29 @@ static uint64_t check_receipts(const uint8_t *data, uint64_t size, int form, int
     return count;
 }
 
+/* A filter that wants all finds the logs in order; one that wants none in the bloom skips them. */
+static void check_scan(const uint8_t *record, uint64_t size) {
+    static const uint8_t address[BP_ADDRESS_SIZE] = {1};
+    struct bp_bloom_bits bits = bp_bloom_bits_of(address, sizeof address);
+    struct bp_log_filter all = {0}, one = {.addresses = {address, &bits, 1}};
+    struct bp_log_scan scan;
+    struct bp_rlp_fault fault = {UINT64_MAX, -1};
+    struct bp_log_hit hits[3];
+    uint64_t next = 0;
+    int64_t count = bp_log_scan_open(record, size, &scan, &fault) < 0 ? -1 : 3;
+    while (count == 3 && (count = bp_log_scan_next(&scan, &all, hits, 3, &fault)) > 0) {
+        DEMAND(count <= 3);
+        for (int64_t i = 0; i < count; i++) {
+            DEMAND(hits[i].index == next++ && hits[i].log.end <= size);
+            DEMAND(bp_filter_log(&one, record, &hits[i].log)
+                   == (memcmp(record + hits[i].log.address, address, sizeof address) == 0));
+        }
+    }
+    DEMAND(count >= 0 || fault.offset <= size);
+    DEMAND(bp_filter_header(&all, record, size) == 1);
+    bp_filter_header(&one, record + 1, size - 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *source, size_t size) {
     if (size == 0) {
         return 0;
@@ -126,6 +150,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *source, size_t size) {
     uint64_t leniently = check_receipts(data, size - 1, form, BP_RLP_LENIENT, &lenient);
     DEMAND(leniently >= read && (strict < 0 || lenient == 0));
     free(data);
+    uint8_t *record = malloc(size);
+    if (record != NULL) {
+        memcpy(record, source, size);
+        record[0] = (uint8_t)form;
+        check_scan(record, size);
+        free(record);
+    }
     return 0;
 }
 

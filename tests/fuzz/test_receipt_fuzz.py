@@ -20,7 +20,8 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("fuzz") / "receipt_fuzz"
     return build_fuzzer(program, [
         "tests/fuzz/receipt_fuzz.c", "ext/rlp/rlp.c", "ext/rlp/names.c", "ext/rlp/receipt.c",
-        "ext/rlp/receipt_value.c", "ext/bloom/bloom.c", "ext/hash/keccak.c"])
+        "ext/rlp/receipt_value.c", "ext/bloom/bloom.c", "ext/bloom/logfilter.c",
+        "ext/hash/keccak.c"])
 
 
 def run(harness: Path, seed: int, files: list[Path]) -> str:

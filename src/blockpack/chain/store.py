@@ -11,10 +11,12 @@ from types import TracebackType
 from typing import Any, Literal, overload
 
 from blockpack._native.counters import Counters
+from blockpack._native.logs import Log
 from blockpack._native.rlp import BlockSpans, split_block
 from blockpack.chain import reading
 from blockpack.chain.block import Block
 from blockpack.chain.links import Chain
+from blockpack.chain.logs import AddressFilter, TopicsFilter, find_logs
 from blockpack.chain.ranges import BlockRange, clamped
 from blockpack.chain.records import (
     CONSENSUS,
@@ -292,6 +294,21 @@ class BlockStore:
         if max_bytes is not None:
             pairs = reading.limited(pairs, max_bytes)
         return pairs if views else reading.raws(pairs)
+
+    def logs(self, start: int, stop: int, address: AddressFilter = None,
+             topics: TopicsFilter = None, *, blooms: bool = True) -> Iterator[Log]:
+        """The logs of blocks start .. stop - 1 that eth_getLogs would give, in chain order.
+
+        ``address`` is one or a list of them, None or an empty list for all. ``topics`` has a
+        topic, a list of them (any of these) or None (any at all) for each position; a log with
+        fewer topics than that does not match. Values are bytes or 0x... text.
+
+        Receipts of blocks whose header's bloom rules them out are not inflated; ``blooms`` False
+        is for chains whose headers have none. MissingError up front where the store lacks the
+        receipts of a block of the range, otherwise as ``raw_range``; CorruptError on the way.
+        """
+        return find_logs(self._records, operator.index(start), operator.index(stop), address,
+                         topics, blooms=blooms)
 
     def get_many(self, numbers: Iterable[int]) -> list[bytes]:
         """The RLP of each of these blocks, in the order asked for.
