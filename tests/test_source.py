@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "blockpack"
 pytestmark = pytest.mark.skipif(not PACKAGE.is_dir(), reason="no source tree beside the tests")
 
 # A layer may import itself and whatever stands before it here.
-LAYERS = ("errors", "_native", "s2", "segment", "store", "chain", "measure", "cli")
+LAYERS = ("errors", "_native", "rlp", "s2", "segment", "store", "chain", "measure", "cli")
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 450
 COLUMNS_MAX = 100

@@ -31,18 +31,18 @@ static inline int bp_rlp_read_length(const uint8_t *bytes, uint64_t width, int m
                ? BP_NONCANONICAL : BP_OK;
 }
 
-/* The item at `start`: BP_TRUNCATED if it does not end by `end`, BP_NONCANONICAL. */
+/* The item at `start`: BP_TRUNCATED if it does not end by `end`, BP_NONCANONICAL; *item is then
+ * empty, which no caller needs, but compilers see that it is set. */
 static inline int bp_rlp_read(const uint8_t *data, uint64_t start, uint64_t end, int mode,
                               struct bp_rlp_item *item) {
+    *item = (struct bp_rlp_item){start, start, start, 0};
     if (start >= end) {
         return BP_TRUNCATED;
     }
     uint64_t left = end - start - 1;
     unsigned first = data[start];
-    item->start = start;
     item->is_list = first >= BP_RLP_LIST_BASE;
     if (first < BP_RLP_STRING_BASE) {
-        item->payload = start;
         item->end = start + 1;
         return BP_OK;
     }

@@ -252,18 +252,22 @@ int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
     return status < 0 ? status : body_in(&outer, block, fault);
 }
 
-int bp_rlp_list_prefix(uint64_t payload_size, uint8_t prefix[BP_RLP_PREFIX_SIZE_MAX]) {
+int bp_rlp_prefix(uint64_t payload_size, unsigned base, uint8_t prefix[BP_RLP_PREFIX_SIZE_MAX]) {
     if (payload_size <= BP_RLP_SHORT_SIZE_MAX) {
-        prefix[0] = (uint8_t)(BP_RLP_LIST_BASE + payload_size);
+        prefix[0] = (uint8_t)(base + payload_size);
         return 1;
     }
     int width = 1;
     while (width < 8 && payload_size >> (8 * width) != 0) {
         width++;
     }
-    prefix[0] = (uint8_t)(BP_RLP_LIST_BASE + BP_RLP_SHORT_SIZE_MAX + (unsigned)width);
+    prefix[0] = (uint8_t)(base + BP_RLP_SHORT_SIZE_MAX + (unsigned)width);
     for (int i = 0; i < width; i++) {
         prefix[1 + i] = (uint8_t)(payload_size >> (8 * (width - 1 - i)));
     }
     return 1 + width;
+}
+
+int bp_rlp_list_prefix(uint64_t payload_size, uint8_t prefix[BP_RLP_PREFIX_SIZE_MAX]) {
+    return bp_rlp_prefix(payload_size, BP_RLP_LIST_BASE, prefix);
 }

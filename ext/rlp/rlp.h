@@ -94,6 +94,10 @@ int bp_rlp_header_at(const uint8_t *data, uint64_t start, uint64_t end,
 int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
                     struct bp_rlp_block *block, struct bp_rlp_fault *fault);
 
+/* Writes the canonical prefix of `payload_size` bytes and returns its size, 1 to 9; `base` is 0x80
+ * for a string, which must not be one byte below 0x80, and 0xc0 for a list. */
+int bp_rlp_prefix(uint64_t payload_size, unsigned base, uint8_t prefix[BP_RLP_PREFIX_SIZE_MAX]);
+
 /* Writes the canonical prefix of a list of `payload_size` bytes and returns its size, 1 to 9. */
 int bp_rlp_list_prefix(uint64_t payload_size, uint8_t prefix[BP_RLP_PREFIX_SIZE_MAX]);
 

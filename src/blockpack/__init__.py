@@ -1,7 +1,11 @@
 """Keeps an EVM chain's blocks small on disk and reads them back at decode speed."""
 
+from blockpack import rlp
+from blockpack._native.block import Block
+from blockpack._native.header import Header
 from blockpack._native.logs import Log
-from blockpack.chain.block import Block
+from blockpack._native.transaction import Authorization, Transaction, Transactions
+from blockpack._native.withdrawal import Withdrawal
 from blockpack.chain.ranges import BlockRange
 from blockpack.chain.store import BlockStore, create
 from blockpack.chain.store import open_store as open
@@ -22,6 +26,7 @@ from blockpack.errors import (
 )
 
 __all__ = [
+    "Authorization",
     "Block",
     "BlockRange",
     "BlockStore",
@@ -30,6 +35,7 @@ __all__ = [
     "ClosedError",
     "CorruptError",
     "ForkError",
+    "Header",
     "KnobError",
     "LimitError",
     "LockedError",
@@ -38,7 +44,11 @@ __all__ = [
     "NotYetError",
     "PrunedError",
     "SequenceError",
+    "Transaction",
+    "Transactions",
     "UnsupportedVersionError",
+    "Withdrawal",
     "create",
     "open",
+    "rlp",
 ]

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
-from blockpack.chain.block import Block
+from blockpack._native.block import Block
 
 if TYPE_CHECKING:
     from blockpack.chain.store import BlockStore

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Literal, overload
 
+from blockpack._native.block import Block
 from blockpack._native.counters import Counters
+from blockpack._native.header import Header, header_view
 from blockpack._native.logs import Log
 from blockpack._native.rlp import BlockSpans, split_block
 from blockpack.chain import reading
-from blockpack.chain.block import Block
 from blockpack.chain.links import Chain
 from blockpack.chain.logs import AddressFilter, TopicsFilter, find_logs
 from blockpack.chain.ranges import BlockRange, clamped
@@ -208,9 +209,9 @@ class BlockStore:
             raise reading.missing(HEADERS if header is None else BODIES, number)
         return header, body
 
-    def header(self, number: int) -> bytes:
-        """The block's header RLP, without inflating any body."""
-        return self._record(HEADERS, self._absolute(number))
+    def header(self, number: int) -> Header:
+        """The block's header, without inflating any body."""
+        return header_view(self._record(HEADERS, self._absolute(number)))
 
     def receipts(self, number: int) -> ReceiptsRlp:
         """The block's receipts as their source had them, and their ``form``."""

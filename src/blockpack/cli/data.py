@@ -109,9 +109,9 @@ def get(store: str, number: str, part: str, as_hex: bool, as_json: bool) -> None
         if as_json:
             print_json({"number": block.number, "hash": block.hash, "parent_hash":
                         block.parent_hash, "timestamp": block.timestamp, "size": block.size,
-                        "header": block.header, "body": block.body})
+                        "header": block.header.raw, "body": block.body})
             return
-        data = {"block": lambda: block.raw, "header": lambda: block.header,
+        data = {"block": lambda: block.raw, "header": lambda: block.header.raw,
                 "body": lambda: block.body,
                 "receipts": lambda: bytes(opened.receipts(wanted))}[part]()
     if as_hex:

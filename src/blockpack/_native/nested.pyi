@@ -1,0 +1,9 @@
+from typing import Any
+
+from typing_extensions import Buffer
+
+DEPTH_MAX: int
+
+def decode(data: Buffer, *, strict: bool = True) -> Any: ...
+def decode_block(data: Buffer, *, strict: bool = True) -> list[Any]: ...
+def encode(item: Any) -> bytes: ...
