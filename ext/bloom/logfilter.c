@@ -16,8 +16,17 @@ static int any_in_bloom(const struct bp_log_values *wanted, const uint8_t *bloom
     return wanted->count == 0;
 }
 
+/* A block without logs: each log has an address, which sets a bit. */
+static int is_empty(const uint8_t bloom[BP_BLOOM_BYTES]) {
+    unsigned all = 0;
+    for (int i = 0; i < BP_BLOOM_BYTES; i++) {
+        all |= bloom[i];
+    }
+    return all == 0;
+}
+
 int bp_filter_bloom(const struct bp_log_filter *filter, const uint8_t bloom[BP_BLOOM_BYTES]) {
-    int may = any_in_bloom(&filter->addresses, bloom);
+    int may = !is_empty(bloom) && any_in_bloom(&filter->addresses, bloom);
     for (int i = 0; may && i < filter->positions; i++) {
         may = any_in_bloom(&filter->topics[i], bloom);
     }

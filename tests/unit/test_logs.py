@@ -262,6 +262,11 @@ def test_headers_without_a_bloom_may_have_anything() -> None:
     assert wanted.candidates(headers) == [0, 1, 2]
 
 
+def test_an_empty_bloom_is_that_of_a_block_without_logs() -> None:
+    headers = [chainmaker.header_of(BLOCKS[0]), chainmaker.header_of(chainmaker.chain(1)[0])]
+    assert LogFilter([], []).candidates(headers) == [0]
+
+
 def test_many_logs_in_one_block() -> None:
     made = [Made(2, b"\1", 1, [log(ADDRESS if number % 3 else OTHER, [T1], bytes(90))
                                for number in range(1000)])]
