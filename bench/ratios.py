@@ -23,7 +23,7 @@ from against.stores import FULL, SHORT, TINY, Bench
 
 from blockpack.measure import machine
 
-SECTIONS = ("reads", "ranges", "imports", "opening", "cold", "memory", "roots", "stores")
+SECTIONS = ("reads", "ranges", "imports", "opening", "cold", "memory", "roots", "decode", "stores")
 MODULES = {"stores": "side_by_side"}
 
 
