@@ -11,7 +11,7 @@ from blocks import block as made_up
 from blocks import header, legacy, typed
 from reference.rlp import encode
 
-from blockpack import Block, CorruptError, Header, Withdrawal
+from blockpack import Block, CorruptError, Header, Transaction, Withdrawal
 from blockpack._native.rlp import split_block
 
 RAW = chainmaker.chain(2, 7)[1]
@@ -111,3 +111,12 @@ def test_python_values_and_json() -> None:
     hashes = one.to_rpc(full=False)["transactions"]
     assert hashes == ["0x" + one.transactions[0].hash.hex()]
     assert "withdrawals" not in block(made_up()).to_rpc()
+
+
+@pytest.mark.parametrize("kind", [Block, Header, Transaction, Withdrawal])
+@pytest.mark.parametrize("name", ["raw", "hash", "number", "index", "nonce", "uncles", "amount"])
+def test_a_view_without_bytes_raises(kind: type, name: str) -> None:
+    empty = kind.__new__(kind)
+    if hasattr(kind, name) and (kind, name) != (Transaction, "index"):
+        with pytest.raises(TypeError):
+            getattr(empty, name)

@@ -15,8 +15,9 @@ cdef class Header:
     cdef uint32_t start
     cdef uint32_t end
     cdef uint32_t starts[HEADER_FIELDS]
-    cdef int count      # of all fields; -1 before they have been looked for
+    cdef int count      # of all fields; 0 or -1 before they have been looked for
 
+    cdef int check(self) except -1
     cdef int find(self) except -1
     cdef bint field(self, int position, bp_rlp_item *item) except -1
     cdef object integer(self, int position, int width)

@@ -78,6 +78,7 @@ cdef class Header:
         cdef bp_rlp_item item
         cdef bp_rlp_cursor cursor
         cdef int status, count = 0
+        self.check()
         cursor.data = <const uint8_t *>PyBytes_AS_STRING(self.source.data)
         status = bp_rlp_read(cursor.data, self.start, self.end, BP_RLP_LENIENT, &item)
         if status < 0 or not item.is_list or item.end != self.end:
@@ -99,7 +100,7 @@ cdef class Header:
         return 0
 
     cdef bint field(self, int position, bp_rlp_item *item) except -1:
-        if self.count < 0:
+        if self.count <= 0:
             self.find()
         if position >= self.count:
             return False
@@ -121,7 +122,13 @@ cdef class Header:
             return self.source.string(&item, <str>FIELDS[position][0])
         return self.source.fixed(&item, width, <str>FIELDS[position][0])
 
+    cdef int check(self) except -1:
+        if self.source is None:
+            raise TypeError("a Header that was made without its bytes")
+        return 0
+
     cdef bytes bytes_in(self):
+        self.check()
         if self.start == 0 and self.end == <uint32_t>len(self.source.data):
             return self.source.data
         return PyBytes_FromStringAndSize(PyBytes_AS_STRING(self.source.data) + self.start,
@@ -136,6 +143,7 @@ cdef class Header:
     def hash(self):
         """Keccak-256 of ``raw``, 32 bytes. Some chains (IBFT, Clique) define another hash."""
         if self.c_hash is None:
+            self.check()
             self.c_hash = keccak(<const uint8_t *>PyBytes_AS_STRING(self.source.data) + self.start,
                                  self.end - self.start)
         return self.c_hash
@@ -250,7 +258,7 @@ cdef class Header:
 
     def __len__(self):
         """How many fields the header has: 15 to 21, or more."""
-        if self.count < 0:
+        if self.count <= 0:
             self.find()
         return self.count
 

@@ -94,9 +94,11 @@ cdef class Transaction:
     cdef int find(self) except -1:
         cdef bp_tx tx
         cdef bp_rlp_fault fault
-        cdef int i
-        cdef int status = bp_tx_at(<const uint8_t *>PyBytes_AS_STRING(self.source.data), self.start,
-                                   self.end, BP_RLP_LENIENT, &tx, &fault)
+        cdef int i, status
+        if self.source is None:
+            raise TypeError("a Transaction that was made without its bytes")
+        status = bp_tx_at(<const uint8_t *>PyBytes_AS_STRING(self.source.data), self.start,
+                          self.end, BP_RLP_LENIENT, &tx, &fault)
         if status < 0:
             self.source.fail(status, bp_rlp_field_name(fault.field).decode(), fault.offset)
         if tx.end != self.end:

@@ -11,6 +11,7 @@ cdef class Withdrawal:
     cdef uint32_t start
     cdef uint32_t end
 
+    cdef int check(self) except -1
     cdef bp_rlp_item field(self, int position) except *
 
 

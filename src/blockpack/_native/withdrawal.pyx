@@ -39,11 +39,17 @@ cdef class Withdrawal:
         self.end = <uint32_t>len(data)
         self.field(3)
 
+    cdef int check(self) except -1:
+        if self.source is None:
+            raise TypeError("a Withdrawal that was made without its bytes")
+        return 0
+
     cdef bp_rlp_item field(self, int position) except *:
         """The field, or the error of the first item that is not what it must be."""
         cdef bp_rlp_cursor cursor
         cdef bp_rlp_item item, found
         cdef int status, count = 0
+        self.check()
         cursor.data = <const uint8_t *>PyBytes_AS_STRING(self.source.data)
         status = bp_rlp_read(cursor.data, self.start, self.end, BP_RLP_LENIENT, &item)
         if status < 0 or not item.is_list or item.end != self.end:
@@ -66,6 +72,7 @@ cdef class Withdrawal:
     @property
     def raw(self):
         """The withdrawal's RLP, bytes."""
+        self.check()
         return PyBytes_FromStringAndSize(PyBytes_AS_STRING(self.source.data) + self.start,
                                          self.end - self.start)
 
