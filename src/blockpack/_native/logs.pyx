@@ -6,36 +6,15 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from blockpack._native.keccak cimport Buffers
+from blockpack._native.receiptc cimport (
+    BP_ADDRESS_SIZE,
+    BP_LOG_TOPICS_MAX,
+    BP_TOPIC_SIZE,
+    bp_log,
+    bp_logs_next,
+)
+from blockpack._native.rlpc cimport BP_RLP_STRICT, bp_rlp_cursor, bp_rlp_fault, check_fault
 from blockpack._native.status cimport BP_TRAILING, BP_TRUNCATED, check
-
-cdef extern from "rlp/rlp.h" nogil:
-    struct bp_rlp_fault:
-        uint64_t offset
-        int field
-
-    struct bp_rlp_cursor:
-        const uint8_t *data
-        uint64_t position
-        uint64_t end
-
-cdef extern from "rlp/names.h" nogil:
-    const char *bp_rlp_field_name(int field)
-
-cdef extern from "rlp/item.h" nogil:
-    enum:
-        BP_RLP_STRICT
-
-cdef extern from "rlp/receipt.h" nogil:
-    struct bp_log:
-        uint64_t start
-        uint64_t end
-        uint64_t address
-        uint64_t topics[4]
-        int topic_count
-        uint64_t data
-        uint64_t data_end
-
-    int bp_logs_next(bp_rlp_cursor *logs, int mode, bp_log *log, bp_rlp_fault *fault)
 
 cdef extern from "bloom/logfilter.h" nogil:
     struct bp_bloom_bits:
@@ -68,16 +47,8 @@ cdef extern from "bloom/logfilter.h" nogil:
 
 cdef enum:
     HITS = 128
-    ADDRESS_SIZE = 20
-    TOPIC_SIZE = 32
-    TOPICS_MAX = 4
     # A record of this size is scanned in about 20 us, without the GIL.
     GIL_FREE_SIZE_MIN = 64 << 10
-
-
-cdef int raise_fault(int64_t status, const bp_rlp_fault *fault) except -1:
-    check(status, bp_rlp_field_name(fault.field).decode(), <int64_t>fault.offset)
-    return 0
 
 
 @cython.final
@@ -108,8 +79,7 @@ cdef class Log:
         cursor.data = <const uint8_t *>PyBytes_AS_STRING(self.raw)
         cursor.position, cursor.end = 0, len(self.raw)
         status = bp_logs_next(&cursor, BP_RLP_STRICT, &self.c_log, &fault)
-        if status < 0:
-            raise_fault(status, &fault)
+        check_fault(status, &fault)
         if status == 0 or cursor.position != cursor.end:
             check(BP_TRAILING if status else BP_TRUNCATED, "log", <int64_t>cursor.position)
 
@@ -121,13 +91,13 @@ cdef class Log:
     @property
     def address(self):
         """The contract that logged, 20 bytes."""
-        return self.part(self.c_log.address, self.c_log.address + ADDRESS_SIZE)
+        return self.part(self.c_log.address, self.c_log.address + BP_ADDRESS_SIZE)
 
     @property
     def topics(self):
         """None to four, 32 bytes each."""
         cdef int i
-        return tuple([self.part(self.c_log.topics[i], self.c_log.topics[i] + TOPIC_SIZE)
+        return tuple([self.part(self.c_log.topics[i], self.c_log.topics[i] + BP_TOPIC_SIZE)
                       for i in range(self.c_log.topic_count)])
 
     @property
@@ -216,12 +186,13 @@ cdef class LogFilter:
     def __init__(self, addresses, topics):
         cdef list positions = list(topics)
         cdef Py_ssize_t i
-        if len(positions) > TOPICS_MAX:
-            raise ValueError(f"{len(positions)} topic positions: a log has at most {TOPICS_MAX}")
+        if len(positions) > BP_LOG_TOPICS_MAX:
+            raise ValueError(f"{len(positions)} topic positions:"
+                             f" a log has at most {BP_LOG_TOPICS_MAX}")
         self.held = []
-        self.take(&self.c_filter.addresses, addresses, ADDRESS_SIZE, "address")
+        self.take(&self.c_filter.addresses, addresses, BP_ADDRESS_SIZE, "address")
         for i in range(len(positions)):
-            self.take(&self.c_filter.topics[i], positions[i], TOPIC_SIZE, "topic")
+            self.take(&self.c_filter.topics[i], positions[i], BP_TOPIC_SIZE, "topic")
         self.c_filter.positions = <int>len(positions)
 
     cdef int take(self, bp_log_values *target, values, int width, str what) except -1:
@@ -273,8 +244,7 @@ cdef class LogFilter:
         cdef list found = []
         cdef int64_t count = bp_log_scan_open(data, view.len, &scan, &fault)
         cdef int64_t i
-        if count < 0:
-            raise_fault(count, &fault)
+        check_fault(count, &fault)
         count = HITS
         while count == HITS:
             if view.len < GIL_FREE_SIZE_MIN:
@@ -282,8 +252,7 @@ cdef class LogFilter:
             else:
                 with nogil:
                     count = bp_log_scan_next(&scan, &self.c_filter, hits, HITS, &fault)
-            if count < 0:
-                raise_fault(count, &fault)
+            check_fault(count, &fault)
             for i in range(count):
                 found.append(log_of(data, &hits[i], origin))
         return found

@@ -6,15 +6,8 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from blockpack._native.keccak cimport Buffers
+from blockpack._native.rlpc cimport bp_rlp_fault, bp_rlp_field_name
 from blockpack._native.status cimport check
-
-cdef extern from "rlp/rlp.h" nogil:
-    struct bp_rlp_fault:
-        uint64_t offset
-        int field
-
-cdef extern from "rlp/names.h" nogil:
-    const char *bp_rlp_field_name(int field)
 
 cdef extern from "trie/ordered.h" nogil:
     ctypedef int (*bp_trie_source)(void *context, uint64_t index, const uint8_t **value,
