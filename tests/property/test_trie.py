@@ -32,3 +32,10 @@ def test_where_keys_change_their_length(count: int, size: int) -> None:
 def test_keys_of_three_bytes() -> None:
     items = [number.to_bytes(4, "big") for number in range(65_600)]
     assert ordered_root(items).hex() == trie.ordered_root(items).hex()
+
+
+@pytest.mark.parametrize("size", [*range(118, 140), *range(254, 276)])
+def test_leaves_around_the_blocks_of_the_hash(size: int) -> None:
+    for count in (1, 2, 20):
+        items = [bytes((number,)) * size for number in range(count)]
+        assert ordered_root(items) == trie.ordered_root(items)
