@@ -21,13 +21,13 @@ static uint64_t random_below(uint64_t limit) {  /* xorshift64 */
     return random_state % limit;
 }
 
-/* What is put over the bytes: list and string prefixes, and lengths at every border. */
+/* What is put over the bytes: list and string prefixes, types, and lengths at every border. */
 static const uint8_t PIECES[][9] = {
     {0xc0}, {0x80}, {0x81, 0x05}, {0xb8, 0x37}, {0xf8, 0x38}, {0xf9, 0x00, 0x38},
     {0xbf, 0x80}, {0xff, 0x80}, {0xbf, 0x7f, 255, 255, 255, 255, 255, 255, 255},
     {0xff, 255, 255, 255, 255, 255, 255, 255, 255}, {0xff, 255, 255, 255, 255, 255, 255, 255, 0xf6},
-    {0x94}, {0xa0}, {0xb9, 0x01, 0x00}};
-static const uint8_t PIECE_SIZES[] = {1, 1, 2, 2, 2, 3, 9, 9, 9, 9, 9, 1, 1, 3};
+    {0x01, 0xf8}, {0x02, 0xc1, 0x80}, {0x04, 0xc0}, {0x94}, {0xa0}, {0xb9, 0x01, 0x00}};
+static const uint8_t PIECE_SIZES[] = {1, 1, 2, 2, 2, 3, 9, 9, 9, 9, 9, 2, 3, 2, 1, 1, 3};
 
 static size_t mutate(uint8_t *data, size_t size) {
     for (uint64_t edits = 1 + random_below(3); edits > 0 && size > 0; edits--) {
