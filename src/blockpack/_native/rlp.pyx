@@ -12,6 +12,11 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
+from blockpack._native.rlpc cimport (
+    BP_RLP_PREFIX_SIZE_MAX, bp_rlp_announced, bp_rlp_block, bp_rlp_block_at, bp_rlp_count,
+    bp_rlp_cursor, bp_rlp_fault, bp_rlp_header, bp_rlp_header_at, bp_rlp_item, bp_rlp_item_at,
+    bp_rlp_list_prefix, bp_rlp_next, check_fault,
+)
 from blockpack._native.status cimport BP_OUT_OF_RANGE, BP_TOO_LARGE, BP_TRAILING, check
 
 # The GIL is kept: a 90 KB block takes 1 us. Letting go of the GIL for 2 us beside a thread that
@@ -20,59 +25,8 @@ from blockpack._native.status cimport BP_OUT_OF_RANGE, BP_TOO_LARGE, BP_TRAILING
 cdef enum:
     GIL_FREE_SIZE_MIN = 4 << 20
 
-cdef extern from "rlp/names.h" nogil:
-    const char *bp_rlp_field_name(int field)
-
-cdef extern from "rlp/rlp.h" nogil:
-    enum:
-        BP_RLP_PREFIX_SIZE_MAX
-
-    struct bp_rlp_item:
-        uint64_t start
-        uint64_t payload
-        uint64_t end
-        int is_list
-
-    struct bp_rlp_fault:
-        uint64_t offset
-        int field
-
-    struct bp_rlp_header:
-        uint64_t start
-        uint64_t end
-        uint64_t number
-        uint64_t timestamp
-        uint64_t parent_hash
-
-    struct bp_rlp_block:
-        bp_rlp_header header
-        uint64_t end
-        uint64_t chain_id
-        int has_chain_id
-
-    struct bp_rlp_cursor:
-        const uint8_t *data
-        uint64_t position
-        uint64_t end
-
-    int bp_rlp_item_at(const uint8_t *data, uint64_t start, uint64_t end, bp_rlp_item *item)
-    int bp_rlp_next(bp_rlp_cursor *cursor, bp_rlp_item *item)
-    int64_t bp_rlp_count(const uint8_t *data, uint64_t start, uint64_t end, bp_rlp_fault *fault)
-    int64_t bp_rlp_announced(const uint8_t *data, uint64_t size, uint64_t limit, uint64_t *needed)
-    int bp_rlp_header_at(const uint8_t *data, uint64_t start, uint64_t end,
-                         bp_rlp_header *header, bp_rlp_fault *fault)
-    int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
-                        bp_rlp_block *block, bp_rlp_fault *fault)
-    int bp_rlp_list_prefix(uint64_t payload_size, uint8_t *prefix)
-
 # A record may be 1 GiB, a block's records then a little more than that together.
 BLOCK_SIZE_MAX = 1 << 30
-
-cdef int check_fault(int64_t status, const bp_rlp_fault *fault) except -1:
-    if status < 0:
-        check(status, bp_rlp_field_name(fault.field).decode(), <int64_t>fault.offset)
-    return 0
-
 
 cdef int check_offset(const Py_buffer *view, Py_ssize_t offset) except -1:
     if offset < 0 or offset > view.len:

@@ -36,9 +36,24 @@ cdef extern from "rlp/rlp.h" nogil:
         uint64_t start
         uint64_t end
         uint64_t number
+        uint64_t timestamp
+        uint64_t parent_hash
 
+    struct bp_rlp_block:
+        bp_rlp_header header
+        uint64_t end
+        uint64_t chain_id
+        int has_chain_id
+
+    int bp_rlp_item_at(const uint8_t *data, uint64_t start, uint64_t end, bp_rlp_item *item)
+    int bp_rlp_next(bp_rlp_cursor *cursor, bp_rlp_item *item)
+    int64_t bp_rlp_count(const uint8_t *data, uint64_t start, uint64_t end, bp_rlp_fault *fault)
+    int64_t bp_rlp_announced(const uint8_t *data, uint64_t size, uint64_t limit, uint64_t *needed)
     int bp_rlp_header_at(const uint8_t *data, uint64_t start, uint64_t end,
                          bp_rlp_header *header, bp_rlp_fault *fault)
+    int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
+                        bp_rlp_block *block, bp_rlp_fault *fault)
+    int bp_rlp_list_prefix(uint64_t payload_size, uint8_t *prefix)
     int bp_rlp_prefix(uint64_t payload_size, unsigned base, uint8_t *prefix)
 
 cdef extern from "rlp/item.h" nogil:
