@@ -326,6 +326,8 @@ cdef class Encoder:
         return 0
 
     cdef int prepend(self, const void *data, Py_ssize_t size) except -1:
+        if size == 0:
+            return 0    # of which memcpy takes no null pointer, and nothing is reserved yet
         self.reserve(size)
         self.written += size
         memcpy(self.target + self.room - self.written, data, size)
