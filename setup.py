@@ -30,6 +30,8 @@ EXTENSIONS: dict[str, list[str]] = {
            "ext/s2/s2_better.c", "ext/s2/s2_best.c"],
     "logs": ["ext/bloom/logfilter.c", "ext/bloom/bloom.c", "ext/rlp/receipt.c", "ext/rlp/rlp.c",
              "ext/rlp/names.c", "ext/hash/keccak.c"],
+    "receipt": ["ext/rlp/receipt.c", "ext/rlp/rlp.c", "ext/rlp/names.c", "ext/bloom/bloom.c",
+                "ext/hash/keccak.c"],
     "roots": ["ext/trie/roots.c", "ext/trie/ordered.c", "ext/rlp/rlp.c", "ext/rlp/names.c",
               "ext/rlp/receipt.c", "ext/rlp/receipt_value.c", "ext/bloom/bloom.c",
               "ext/hash/keccak.c"],

@@ -4,6 +4,7 @@ from blockpack import rlp
 from blockpack._native.block import Block
 from blockpack._native.header import Header
 from blockpack._native.logs import Log
+from blockpack._native.receipt import Receipt, Receipts
 from blockpack._native.transaction import Authorization, Transaction, Transactions
 from blockpack._native.withdrawal import Withdrawal
 from blockpack.chain.ranges import BlockRange
@@ -43,6 +44,8 @@ __all__ = [
     "MissingError",
     "NotYetError",
     "PrunedError",
+    "Receipt",
+    "Receipts",
     "SequenceError",
     "Transaction",
     "Transactions",

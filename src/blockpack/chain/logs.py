@@ -21,9 +21,11 @@ _LIST_MIN = 0xC0
 
 
 class BlockOrigin:
-    """The block of some logs: ``number``, ``hash``, and its transactions' hashes when asked."""
+    """The block of some logs or receipts: ``number``, ``hash``, and of its transactions the
+    hashes and types, when asked.
+    """
 
-    __slots__ = ("_hash", "_hashes", "_header", "_records", "number")
+    __slots__ = ("_hash", "_hashes", "_header", "_records", "_types", "number")
 
     def __init__(self, number: int, header: bytes, records: RecordStore | None) -> None:
         self.number = number
@@ -31,6 +33,7 @@ class BlockOrigin:
         self._records = records
         self._hash: bytes | None = None
         self._hashes: list[bytes] | None = None
+        self._types = b""
 
     @property
     def hash(self) -> bytes:
@@ -44,30 +47,38 @@ class BlockOrigin:
 
         MissingError when the block is no longer in the store, ClosedError after it was closed.
         """
-        if self._hashes is None:
-            self._hashes = self._read_hashes()
-        return self._hashes[index]
+        return self._known()[index]
 
-    def _read_hashes(self) -> list[bytes]:
+    def transaction_type(self, index: int) -> int:
+        """The type of a transaction, 0 for legacy; read as its hash is."""
+        self._known()
+        return self._types[index]
+
+    def _known(self) -> list[bytes]:
+        if self._hashes is None:
+            payloads = self._read_payloads()
+            self._types = bytes(one[0] if one[0] < _LIST_MIN else 0 for one in payloads)
+            self._hashes = keccak256_many(payloads)
+        return self._hashes
+
+    def _read_payloads(self) -> list[memoryview]:
         if self._records is None:
             raise MissingError(f"block {self.number}: the transactions are not at hand")
         header, body = self._records.views((HEADERS, BODIES), self.number)
         if header is None or body is None or bytes(header) != self._header:
-            raise MissingError(f"block {self.number} was cut from the store since its logs were"
-                               " read")
-        return keccak256_many([body[start if body[start] >= _LIST_MIN
-                                    else item_span(body, start)[0]:end]
-                               for start, end in list_items(body)])
+            raise MissingError(f"block {self.number} was cut from the store since its logs"
+                               " or receipts were read")
+        return [body[start if body[start] >= _LIST_MIN else item_span(body, start)[0]:end]
+                for start, end in list_items(body)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without the store: the hashes are read now."""
-        self.transaction_hash(0)
-        return _restored, (self.number, self._header, self._hashes)
+        """Without the store: hashes and types are read now."""
+        return _restored, (self.number, self._header, self._known(), self._types)
 
 
-def _restored(number: int, header: bytes, hashes: list[bytes]) -> BlockOrigin:
+def _restored(number: int, header: bytes, hashes: list[bytes], types: bytes) -> BlockOrigin:
     origin = BlockOrigin(number, header, None)
-    origin._hashes = hashes
+    origin._hashes, origin._types = hashes, types
     return origin
 
 

@@ -14,15 +14,15 @@ from blockpack._native.block import Block
 from blockpack._native.counters import Counters
 from blockpack._native.header import Header, header_view
 from blockpack._native.logs import Log
+from blockpack._native.receipt import Receipts
 from blockpack._native.rlp import BlockSpans, split_block
 from blockpack.chain import reading
 from blockpack.chain.links import Chain
-from blockpack.chain.logs import AddressFilter, TopicsFilter, find_logs
+from blockpack.chain.logs import AddressFilter, BlockOrigin, TopicsFilter, find_logs
 from blockpack.chain.ranges import BlockRange, clamped
 from blockpack.chain.records import (
     CONSENSUS,
     Buffer,
-    ReceiptsRlp,
     decode_difficulty,
     decode_receipts,
     encode_difficulty,
@@ -213,9 +213,14 @@ class BlockStore:
         """The block's header, without inflating any body."""
         return header_view(self._record(HEADERS, self._absolute(number)))
 
-    def receipts(self, number: int) -> ReceiptsRlp:
-        """The block's receipts as their source had them, and their ``form``."""
-        return decode_receipts(self._record(RECEIPTS, self._absolute(number)))
+    def receipts(self, number: int) -> Receipts:
+        """The block's receipts: a sequence, its bytes as their source had them, and their form."""
+        number = self._absolute(number)
+        header, record = self._records.views((HEADERS, RECEIPTS), number)
+        if header is None or record is None:
+            raise reading.missing(HEADERS if header is None else RECEIPTS, number)
+        stored = decode_receipts(record)
+        return Receipts(stored, stored.form, BlockOrigin(number, bytes(header), self._records))
 
     def difficulty(self, number: int) -> int:
         """The total difficulty up to and with the block."""
