@@ -99,15 +99,45 @@ static inline int bp_rlp_read_next(struct bp_rlp_cursor *cursor, int mode,
     return 1;
 }
 
-/* A big-endian integer without leading zeros in at most 8 bytes. */
+/* The next item of a list that must have one. */
+static inline int bp_rlp_demand(struct bp_rlp_cursor *cursor, int mode, struct bp_rlp_item *item,
+                                int field, struct bp_rlp_fault *fault) {
+    int status = bp_rlp_read_next(cursor, mode, item);
+    if (status == 1) {
+        return BP_OK;
+    }
+    return bp_rlp_failed(fault, status == 0 ? BP_TOO_FEW_ITEMS : status, cursor->position, field);
+}
+
+/* The same for an item that must be a list. */
+static inline int bp_rlp_demand_list(struct bp_rlp_cursor *cursor, int mode,
+                                     struct bp_rlp_item *item, int field,
+                                     struct bp_rlp_fault *fault) {
+    int status = bp_rlp_demand(cursor, mode, item, field, fault);
+    return status == BP_OK && !item->is_list
+               ? bp_rlp_failed(fault, BP_NOT_A_LIST, item->start, field) : status;
+}
+
+/* BP_OK for a string of `width` bytes. */
+static inline int bp_rlp_check_width(const struct bp_rlp_item *item, uint64_t width) {
+    return item->is_list ? BP_NOT_A_STRING
+         : item->end - item->payload != width ? BP_BAD_WIDTH : BP_OK;
+}
+
+/* BP_OK for a big-endian integer without leading zeros in at most `width` bytes. */
+static inline int bp_rlp_check_integer(const uint8_t *data, const struct bp_rlp_item *item,
+                                       uint64_t width) {
+    uint64_t size = item->end - item->payload;
+    return item->is_list ? BP_NOT_A_STRING
+         : size > width || (size > 0 && data[item->payload] == 0) ? BP_BAD_INTEGER : BP_OK;
+}
+
+/* An integer of at most 8 bytes. */
 static inline int bp_rlp_u64(const uint8_t *data, const struct bp_rlp_item *item,
                              uint64_t *value) {
-    uint64_t size = item->end - item->payload;
-    if (item->is_list) {
-        return BP_NOT_A_STRING;
-    }
-    if (size > 8 || (size > 0 && data[item->payload] == 0)) {
-        return BP_BAD_INTEGER;
+    int status = bp_rlp_check_integer(data, item, 8);
+    if (status < 0) {
+        return status;
     }
     *value = 0;
     for (uint64_t i = item->payload; i < item->end; i++) {
@@ -116,15 +146,13 @@ static inline int bp_rlp_u64(const uint8_t *data, const struct bp_rlp_item *item
     return BP_OK;
 }
 
-/* The same in at most 32 bytes, given as 32 bytes, big-endian. */
+/* One of at most 32 bytes, given as 32 bytes, big-endian. */
 static inline int bp_rlp_u256(const uint8_t *data, const struct bp_rlp_item *item,
                               uint8_t value[32]) {
     uint64_t size = item->end - item->payload;
-    if (item->is_list) {
-        return BP_NOT_A_STRING;
-    }
-    if (size > 32 || (size > 0 && data[item->payload] == 0)) {
-        return BP_BAD_INTEGER;
+    int status = bp_rlp_check_integer(data, item, 32);
+    if (status < 0) {
+        return status;
     }
     memset(value, 0, 32 - (size_t)size);
     memcpy(value + 32 - size, data + item->payload, (size_t)size);

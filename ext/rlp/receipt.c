@@ -23,34 +23,16 @@ int bp_receipts_open(const uint8_t *data, uint64_t start, uint64_t end, int mode
     return BP_OK;
 }
 
-/* The next item of a list that must have one. */
-static int demand(struct bp_rlp_cursor *cursor, int mode, struct bp_rlp_item *item, int field,
-                  struct bp_rlp_fault *fault) {
-    int status = bp_rlp_read_next(cursor, mode, item);
-    if (status == 1) {
-        return BP_OK;
-    }
-    return bp_rlp_failed(fault, status == 0 ? BP_TOO_FEW_ITEMS : status, cursor->position, field);
-}
-
-static int demand_list(struct bp_rlp_cursor *cursor, int mode, struct bp_rlp_item *item,
-                       int field, struct bp_rlp_fault *fault) {
-    int status = demand(cursor, mode, item, field, fault);
-    return status == BP_OK && !item->is_list
-               ? bp_rlp_failed(fault, BP_NOT_A_LIST, item->start, field) : status;
-}
-
 /* A string of one width. */
 static int demand_bytes(struct bp_rlp_cursor *cursor, int mode, uint64_t width, uint64_t *offset,
                         int field, struct bp_rlp_fault *fault) {
     struct bp_rlp_item item;
-    int status = demand(cursor, mode, &item, field, fault);
+    int status = bp_rlp_demand(cursor, mode, &item, field, fault);
     if (status < 0) {
         return status;
     }
     *offset = item.payload;
-    status = item.is_list ? BP_NOT_A_STRING
-           : item.end - item.payload != width ? BP_BAD_WIDTH : BP_OK;
+    status = bp_rlp_check_width(&item, width);
     return status < 0 ? bp_rlp_failed(fault, status, item.start, field) : BP_OK;
 }
 
@@ -67,7 +49,7 @@ static int check_status(const uint8_t *data, const struct bp_rlp_item *item) {
 static int status_and_gas(struct bp_rlp_cursor *cursor, int mode, struct bp_receipt *receipt,
                           struct bp_rlp_fault *fault) {
     uint64_t gas;
-    int status = demand(cursor, mode, &receipt->status, BP_RECEIPT_STATUS, fault);
+    int status = bp_rlp_demand(cursor, mode, &receipt->status, BP_RECEIPT_STATUS, fault);
     if (status == BP_OK && mode == BP_RLP_STRICT) {
         status = check_status(cursor->data, &receipt->status);
         if (status < 0) {
@@ -75,7 +57,7 @@ static int status_and_gas(struct bp_rlp_cursor *cursor, int mode, struct bp_rece
         }
     }
     if (status == BP_OK) {
-        status = demand(cursor, mode, &receipt->gas, BP_RECEIPT_GAS, fault);
+        status = bp_rlp_demand(cursor, mode, &receipt->gas, BP_RECEIPT_GAS, fault);
     }
     if (status == BP_OK && mode == BP_RLP_STRICT) {
         status = bp_rlp_u64(cursor->data, &receipt->gas, &gas);
@@ -88,12 +70,11 @@ static int status_and_gas(struct bp_rlp_cursor *cursor, int mode, struct bp_rece
 
 static int bloom_in(struct bp_rlp_cursor *cursor, int mode, struct bp_receipt *receipt,
                     struct bp_rlp_fault *fault) {
-    int status = demand(cursor, mode, &receipt->bloom, BP_RECEIPT_BLOOM, fault);
+    int status = bp_rlp_demand(cursor, mode, &receipt->bloom, BP_RECEIPT_BLOOM, fault);
     if (status < 0 || mode == BP_RLP_LENIENT) {
         return status;
     }
-    status = receipt->bloom.is_list ? BP_NOT_A_STRING
-           : receipt->bloom.end - receipt->bloom.payload != BP_BLOOM_BYTES ? BP_BAD_WIDTH : BP_OK;
+    status = bp_rlp_check_width(&receipt->bloom, BP_BLOOM_BYTES);
     return status < 0 ? bp_rlp_failed(fault, status, receipt->bloom.start, BP_RECEIPT_BLOOM)
                       : BP_OK;
 }
@@ -129,7 +110,7 @@ static int fields_in(struct bp_rlp_cursor *cursor, int mode, struct bp_receipt *
         status = bloom_in(cursor, mode, receipt, fault);
     }
     if (status == BP_OK) {
-        status = demand_list(cursor, mode, &receipt->logs, BP_RECEIPT_LOGS, fault);
+        status = bp_rlp_demand_list(cursor, mode, &receipt->logs, BP_RECEIPT_LOGS, fault);
     }
     return status < 0 ? status : extras_in(cursor, mode, receipt, fault);
 }
@@ -138,7 +119,7 @@ static int slim_in(struct bp_rlp_cursor *cursor, int mode, struct bp_receipt *re
                    struct bp_rlp_fault *fault) {
     struct bp_rlp_item item;
     uint64_t type = 0;
-    int status = demand(cursor, mode, &item, BP_RECEIPT_TYPE, fault);
+    int status = bp_rlp_demand(cursor, mode, &item, BP_RECEIPT_TYPE, fault);
     if (status < 0) {
         return status;
     }
@@ -166,7 +147,7 @@ static int typed_in(const uint8_t *data, const struct bp_rlp_item *item, int mod
     if (receipt->type == 0 || receipt->type > (int)TYPE_MAX) {
         return bp_rlp_failed(fault, BP_BAD_INTEGER, item->payload, BP_RECEIPT_TYPE);
     }
-    int status = demand_list(&cursor, mode, &list, BP_RECEIPT, fault);
+    int status = bp_rlp_demand_list(&cursor, mode, &list, BP_RECEIPT, fault);
     if (status < 0) {
         return status;
     }
@@ -235,13 +216,13 @@ static int log_in(const uint8_t *data, const struct bp_rlp_item *list, int mode,
     int status = demand_bytes(&cursor, mode, BP_ADDRESS_SIZE, &log->address, BP_LOG_ADDRESS,
                               fault);
     if (status == BP_OK) {
-        status = demand_list(&cursor, mode, &topics, BP_LOG_TOPICS, fault);
+        status = bp_rlp_demand_list(&cursor, mode, &topics, BP_LOG_TOPICS, fault);
     }
     if (status == BP_OK) {
         status = topics_in(data, &topics, mode, log, fault);
     }
     if (status == BP_OK) {
-        status = demand(&cursor, mode, &content, BP_LOG_DATA, fault);
+        status = bp_rlp_demand(&cursor, mode, &content, BP_LOG_DATA, fault);
     }
     if (status < 0) {
         return status;

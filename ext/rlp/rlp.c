@@ -19,25 +19,6 @@ int bp_rlp_next(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item) {
     return next_item(cursor, item);
 }
 
-/* The next item of a list that must have one, of either kind. */
-static int demand_item(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item, int field,
-                       struct bp_rlp_fault *fault) {
-    int status = next_item(cursor, item);
-    if (status == 1) {
-        return BP_OK;
-    }
-    return bp_rlp_failed(fault, status == 0 ? BP_TOO_FEW_ITEMS : status, cursor->position, field);
-}
-
-static int demand_list(struct bp_rlp_cursor *cursor, struct bp_rlp_item *item, int field,
-                       struct bp_rlp_fault *fault) {
-    int status = demand_item(cursor, item, field, fault);
-    if (status == BP_OK && !item->is_list) {
-        return bp_rlp_failed(fault, BP_NOT_A_LIST, item->start, field);
-    }
-    return status;
-}
-
 static int list_at(const uint8_t *data, uint64_t start, uint64_t end, struct bp_rlp_item *list,
                    int field, struct bp_rlp_fault *fault) {
     int status = bp_rlp_read(data, start, end, BP_RLP_STRICT, list);
@@ -104,8 +85,7 @@ static int header_field(const uint8_t *data, int index, const struct bp_rlp_item
     if (index == 0) {
         field = BP_RLP_PARENT_HASH;
         header->parent_hash = item->payload;
-        status = item->is_list ? BP_NOT_A_STRING
-               : item->end - item->payload != 32 ? BP_BAD_WIDTH : BP_OK;
+        status = bp_rlp_check_width(item, 32);
     } else if (index == 8) {
         field = BP_RLP_NUMBER;
         status = bp_rlp_u64(data, item, &header->number);
@@ -123,7 +103,7 @@ static int header_in(const uint8_t *data, const struct bp_rlp_item *list,
     header->end = list->end;
     for (int index = 0; index < BP_RLP_HEADER_ITEMS_MIN; index++) {
         struct bp_rlp_item item;
-        int status = demand_item(&cursor, &item, BP_RLP_HEADER_FIELD, fault);
+        int status = bp_rlp_demand(&cursor, BP_RLP_STRICT, &item, BP_RLP_HEADER_FIELD, fault);
         if (status == BP_OK) {
             status = header_field(data, index, &item, header, fault);
         }
@@ -178,10 +158,11 @@ static int typed_chain_id(const uint8_t *data, const struct bp_rlp_item *transac
     }
     struct bp_rlp_cursor cursor = {data, transaction->payload + 1, transaction->end};
     struct bp_rlp_item fields, item = {0, 0, 0, 1};
-    int status = demand_list(&cursor, &fields, BP_RLP_TRANSACTION_FIELD, fault);
+    int status = bp_rlp_demand_list(&cursor, BP_RLP_STRICT, &fields, BP_RLP_TRANSACTION_FIELD,
+                                    fault);
     if (status == BP_OK) {
         cursor = bp_rlp_inside(data, &fields);
-        status = demand_item(&cursor, &item, BP_RLP_TRANSACTION_FIELD, fault);
+        status = bp_rlp_demand(&cursor, BP_RLP_STRICT, &item, BP_RLP_TRANSACTION_FIELD, fault);
     }
     if (status < 0) {
         return status;
@@ -217,12 +198,12 @@ static int transactions_in(const uint8_t *data, const struct bp_rlp_item *list,
 static int body_in(struct bp_rlp_cursor *outer, struct bp_rlp_block *block,
                    struct bp_rlp_fault *fault) {
     struct bp_rlp_item list;
-    int status = demand_list(outer, &list, BP_RLP_TRANSACTIONS, fault);
+    int status = bp_rlp_demand_list(outer, BP_RLP_STRICT, &list, BP_RLP_TRANSACTIONS, fault);
     if (status == BP_OK) {
         status = transactions_in(outer->data, &list, block, fault);
     }
     if (status == BP_OK) {
-        status = demand_list(outer, &list, BP_RLP_UNCLES, fault);
+        status = bp_rlp_demand_list(outer, BP_RLP_STRICT, &list, BP_RLP_UNCLES, fault);
     }
     if (status < 0) {
         return status;
@@ -245,7 +226,7 @@ int bp_rlp_block_at(const uint8_t *data, uint64_t start, uint64_t end,
     struct bp_rlp_cursor outer = bp_rlp_inside(data, &list);
     block->end = list.end;
     block->has_chain_id = 0;
-    status = demand_list(&outer, &header, BP_RLP_HEADER, fault);
+    status = bp_rlp_demand_list(&outer, BP_RLP_STRICT, &header, BP_RLP_HEADER, fault);
     if (status == BP_OK) {
         status = header_in(data, &header, &block->header, fault);
     }

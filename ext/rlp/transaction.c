@@ -39,17 +39,6 @@ const int8_t bp_tx_positions[BP_TX_TYPES][BP_TX_FIELDS] = {
     {0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1, 11, 12, 13},
     {0, 1, -1, 2, 3, 4, 5, 6, 7, 8, -1, -1, 9, 10, 11, 12}};
 
-static int check_width(const struct bp_rlp_item *item, uint64_t width) {
-    return item->is_list ? BP_NOT_A_STRING
-         : item->end - item->payload != width ? BP_BAD_WIDTH : BP_OK;
-}
-
-static int check_integer(const uint8_t *data, const struct bp_rlp_item *item, uint64_t width) {
-    uint64_t size = item->end - item->payload;
-    return item->is_list ? BP_NOT_A_STRING
-         : size > width || (size > 0 && data[item->payload] == 0) ? BP_BAD_INTEGER : BP_OK;
-}
-
 /* Every check below that walks a list leaves the offset of the item at fault in *at. */
 static int check_hashes(const uint8_t *data, const struct bp_rlp_item *list, uint64_t *at) {
     struct bp_rlp_cursor cursor = bp_rlp_inside(data, list);
@@ -62,7 +51,7 @@ static int check_hashes(const uint8_t *data, const struct bp_rlp_item *list, uin
         if (status <= 0) {
             return status;
         }
-        status = check_width(&item, HASH_SIZE);
+        status = bp_rlp_check_width(&item, HASH_SIZE);
     }
     return status;
 }
@@ -85,7 +74,7 @@ static int check_access(const uint8_t *data, const struct bp_rlp_item *entry, ui
     struct bp_rlp_item item;
     int status = demand(&cursor, &item, at);
     if (status == BP_OK) {
-        status = check_width(&item, ADDRESS_SIZE);
+        status = bp_rlp_check_width(&item, ADDRESS_SIZE);
     }
     if (status == BP_OK) {
         status = demand(&cursor, &item, at);
@@ -105,8 +94,8 @@ static int check_authorization(const uint8_t *data, const struct bp_rlp_item *en
         struct bp_rlp_item item;
         int status = demand(&cursor, &item, at);
         if (status == BP_OK) {
-            status = widths[i] ? check_integer(data, &item, widths[i])
-                               : check_width(&item, ADDRESS_SIZE);
+            status = widths[i] ? bp_rlp_check_integer(data, &item, widths[i])
+                               : bp_rlp_check_width(&item, ADDRESS_SIZE);
         }
         if (status < 0) {
             return status;
@@ -140,17 +129,17 @@ static int check_field(const uint8_t *data, const struct bp_rlp_item *item, stru
     int status = BP_OK;
     switch (slot.kind) {
     case U64:
-        status = check_integer(data, item, 8);
+        status = bp_rlp_check_integer(data, item, 8);
         break;
     case U256:
-        status = check_integer(data, item, 32);
+        status = bp_rlp_check_integer(data, item, 32);
         break;
     case TO_OR_NONE:
         status = !item->is_list && item->end == item->payload ? BP_OK
-               : check_width(item, ADDRESS_SIZE);
+               : bp_rlp_check_width(item, ADDRESS_SIZE);
         break;
     case TO:
-        status = check_width(item, ADDRESS_SIZE);
+        status = bp_rlp_check_width(item, ADDRESS_SIZE);
         break;
     case DATA:
         status = item->is_list ? BP_NOT_A_STRING : BP_OK;
@@ -164,32 +153,31 @@ static int check_field(const uint8_t *data, const struct bp_rlp_item *item, stru
     return status < 0 ? bp_rlp_failed(fault, status, at, BP_TX_FAULT + slot.field) : BP_OK;
 }
 
-/* Finds the fields in data[position..end); a wrong number of them makes the transaction unknown
- * if lenient, and fails if strict. */
-static int fields_in(const uint8_t *data, uint64_t position, uint64_t end, int mode,
+/* Finds the fields in a list; a wrong number of them makes the transaction unknown if lenient, and
+ * fails if strict. */
+static int fields_in(const uint8_t *data, const struct bp_rlp_item *list, int mode,
                      struct bp_tx *tx, struct bp_rlp_fault *fault) {
     const struct slot *slots = SLOTS[tx->type];
     int count = COUNTS[tx->type];
+    struct bp_rlp_cursor cursor = bp_rlp_inside(data, list);
     for (int i = 0; i < count; i++) {
-        if (position == end) {
-            return mode == BP_RLP_LENIENT ? BP_OK
-                 : bp_rlp_failed(fault, BP_TOO_FEW_ITEMS, position, BP_TX_FAULT + slots[i].field);
+        if (mode == BP_RLP_LENIENT && cursor.position == cursor.end) {
+            return BP_OK;
         }
-        int status = bp_rlp_read(data, position, end, mode, &tx->fields[i]);
-        if (status < 0) {
-            return bp_rlp_failed(fault, status == BP_TRUNCATED ? BP_OVERRUN : status, position,
-                          BP_TX_FAULT + slots[i].field);
+        int status = bp_rlp_demand(&cursor, mode, &tx->fields[i], BP_TX_FAULT + slots[i].field,
+                                   fault);
+        if (status == BP_OK && mode == BP_RLP_STRICT) {
+            status = check_field(data, &tx->fields[i], slots[i], fault);
         }
-        position = tx->fields[i].end;
-        status = mode == BP_RLP_STRICT ? check_field(data, &tx->fields[i], slots[i], fault) : BP_OK;
         if (status < 0) {
             return status;
         }
     }
-    tx->known = position == end;
+    tx->known = cursor.position == cursor.end;
     tx->count = count;
     return tx->known || mode == BP_RLP_LENIENT ? BP_OK
-         : bp_rlp_failed(fault, BP_TRAILING, position, BP_TX_FAULT + slots[count - 1].field);
+         : bp_rlp_failed(fault, BP_TRAILING, cursor.position,
+                         BP_TX_FAULT + slots[count - 1].field);
 }
 
 /* A string: its first byte is the type. What types 1 to 4 hold is one list and nothing more. */
@@ -204,18 +192,15 @@ static int typed_at(const uint8_t *data, const struct bp_rlp_item *item, int mod
     if (tx->type == 0 || tx->type >= BP_TX_TYPES) {
         return BP_OK;
     }
-    uint64_t start = item->payload + 1;
-    int status = start == item->end ? BP_TOO_FEW_ITEMS
-               : bp_rlp_read(data, start, item->end, mode, &list);
-    status = status == BP_TRUNCATED ? BP_OVERRUN
-           : status == BP_OK && !list.is_list ? BP_NOT_A_LIST : status;
+    struct bp_rlp_cursor cursor = {data, item->payload + 1, item->end};
+    int status = bp_rlp_demand_list(&cursor, mode, &list, BP_RLP_TRANSACTION_FIELD, fault);
     if (status < 0) {
-        return bp_rlp_failed(fault, status, start, BP_RLP_TRANSACTION_FIELD);
+        return status;
     }
     if (list.end != item->end) {
         return bp_rlp_failed(fault, BP_TRAILING, list.end, BP_RLP_TRANSACTION_FIELD);
     }
-    return fields_in(data, list.payload, list.end, mode, tx, fault);
+    return fields_in(data, &list, mode, tx, fault);
 }
 
 int bp_tx_at(const uint8_t *data, uint64_t start, uint64_t end, int mode, struct bp_tx *tx,
@@ -232,6 +217,6 @@ int bp_tx_at(const uint8_t *data, uint64_t start, uint64_t end, int mode, struct
     tx->type = 0;
     tx->known = 0;
     tx->count = 0;
-    return item.is_list ? fields_in(data, item.payload, item.end, mode, tx, fault)
+    return item.is_list ? fields_in(data, &item, mode, tx, fault)
                         : typed_at(data, &item, mode, tx, fault);
 }

@@ -33,12 +33,7 @@ static int item_number(struct items *items, uint64_t index, struct bp_rlp_item *
         *item = items->first;
         return BP_OK;
     }
-    int status = bp_rlp_read_next(&items->rest, BP_RLP_STRICT, item);
-    if (status == 1) {
-        return BP_OK;
-    }
-    return bp_rlp_failed(items->fault, status == 0 ? BP_TOO_FEW_ITEMS : status,
-                         items->rest.position, items->field);
+    return bp_rlp_demand(&items->rest, BP_RLP_STRICT, item, items->field, items->fault);
 }
 
 /* bp_trie_source over items: lists as they stand, strings (typed transactions) unwrapped. */
