@@ -79,14 +79,10 @@ int bp_filter_log(const struct bp_log_filter *filter, const uint8_t *data,
 
 int bp_log_scan_open(const uint8_t *record, uint64_t size, struct bp_log_scan *scan,
                      struct bp_rlp_fault *fault) {
-    if (size == 0 || record[0] < BP_RECEIPTS_CONSENSUS || record[0] > BP_RECEIPTS_SLIM) {
-        return bp_rlp_failed(fault, BP_MALFORMED, 0, BP_RECEIPTS);
-    }
-    scan->form = record[0];
     scan->logs = (struct bp_rlp_cursor){record, 0, 0};
     scan->transaction = UINT64_MAX;     /* the one before the first */
     scan->index = 0;
-    return bp_receipts_open(record, 1, size, BP_RLP_STRICT, &scan->receipts, fault);
+    return bp_receipts_open_record(record, size, &scan->form, &scan->receipts, fault);
 }
 
 /* 1 and the next log of the record, 0 after the last, or a failure. */

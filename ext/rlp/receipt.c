@@ -1,6 +1,8 @@
 /* See receipt.h. Input is read through item.h alone; what is left here moves offsets. */
 #include "rlp/receipt.h"
 
+#include <string.h>
+
 #include "status.h"
 
 #define TYPE_MAX 0x7fu          /* EIP-2718: a byte above it starts a list or a long string */
@@ -21,6 +23,15 @@ int bp_receipts_open(const uint8_t *data, uint64_t start, uint64_t end, int mode
     }
     *receipts = bp_rlp_inside(data, &list);
     return BP_OK;
+}
+
+int bp_receipts_open_record(const uint8_t *record, uint64_t size, int *form,
+                            struct bp_rlp_cursor *receipts, struct bp_rlp_fault *fault) {
+    if (size == 0 || record[0] < BP_RECEIPTS_CONSENSUS || record[0] > BP_RECEIPTS_SLIM) {
+        return bp_rlp_failed(fault, BP_MALFORMED, 0, BP_RECEIPTS);
+    }
+    *form = record[0];
+    return bp_receipts_open(record, 1, size, BP_RLP_STRICT, receipts, fault);
 }
 
 /* A string of one width. */
@@ -251,4 +262,19 @@ int bp_logs_next(struct bp_rlp_cursor *logs, int mode, struct bp_log *log,
         return status < 0 ? status : 1;
     }
     return 0;
+}
+
+int bp_receipt_bloom(const uint8_t *data, const struct bp_receipt *receipt,
+                     uint8_t bloom[BP_BLOOM_BYTES], struct bp_rlp_fault *fault) {
+    struct bp_rlp_cursor logs = bp_receipt_logs(data, receipt);
+    struct bp_log log;
+    int status;
+    memset(bloom, 0, BP_BLOOM_BYTES);
+    while ((status = bp_logs_next(&logs, BP_RLP_STRICT, &log, fault)) == 1) {
+        bp_bloom_add(bloom, bp_bloom_bits_of(data + log.address, BP_ADDRESS_SIZE));
+        for (int i = 0; i < log.topic_count; i++) {
+            bp_bloom_add(bloom, bp_bloom_bits_of(data + log.topics[i], BP_TOPIC_SIZE));
+        }
+    }
+    return status;
 }

@@ -74,6 +74,10 @@ struct bp_log {
 int bp_receipts_open(const uint8_t *data, uint64_t start, uint64_t end, int mode,
                      struct bp_rlp_cursor *receipts, struct bp_rlp_fault *fault);
 
+/* The same of a receipts record: one byte, its form, and the list. Reads strictly. */
+int bp_receipts_open_record(const uint8_t *record, uint64_t size, int *form,
+                            struct bp_rlp_cursor *receipts, struct bp_rlp_fault *fault);
+
 /* 1 and the next receipt, 0 at the end of the list, or a failure.
  *
  * In both modes the logs are a list, whose items bp_logs_next checks. BP_RLP_STRICT: canonical
@@ -93,6 +97,10 @@ static inline struct bp_rlp_cursor bp_receipt_logs(const uint8_t *data,
  * their number are checked in both modes; a log of more than three items fails if strict. */
 int bp_logs_next(struct bp_rlp_cursor *logs, int mode, struct bp_log *log,
                  struct bp_rlp_fault *fault);
+
+/* The bloom over a receipt's logs. Fails as bp_logs_next does. */
+int bp_receipt_bloom(const uint8_t *data, const struct bp_receipt *receipt,
+                     uint8_t bloom[BP_BLOOM_BYTES], struct bp_rlp_fault *fault);
 
 /* What the receipts trie holds of a receipt read in strict mode: type byte unless 0, then
  * [status, gas, bloom, logs].

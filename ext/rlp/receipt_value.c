@@ -26,21 +26,6 @@ uint64_t bp_receipt_value_size(const struct bp_receipt *receipt) {
     return 1 + BP_RLP_PREFIX_SIZE_MAX + payload_size(receipt);
 }
 
-static int bloom_of(const uint8_t *data, const struct bp_receipt *receipt,
-                    uint8_t bloom[BP_BLOOM_BYTES], struct bp_rlp_fault *fault) {
-    struct bp_rlp_cursor logs = bp_receipt_logs(data, receipt);
-    struct bp_log log;
-    int status;
-    memset(bloom, 0, BP_BLOOM_BYTES);
-    while ((status = bp_logs_next(&logs, BP_RLP_STRICT, &log, fault)) == 1) {
-        bp_bloom_add(bloom, bp_bloom_bits_of(data + log.address, BP_ADDRESS_SIZE));
-        for (int i = 0; i < log.topic_count; i++) {
-            bp_bloom_add(bloom, bp_bloom_bits_of(data + log.topics[i], BP_TOPIC_SIZE));
-        }
-    }
-    return status;
-}
-
 static uint8_t *put(uint8_t *target, const uint8_t *source, uint64_t size) {
     memcpy(target, source, (size_t)size);
     return target + size;
@@ -61,7 +46,7 @@ int bp_receipt_value(const uint8_t *data, const struct bp_receipt *receipt, int 
     if (receipt->has_bloom) {
         memcpy(at, data + receipt->bloom.payload, BP_BLOOM_BYTES);
     } else {
-        int status = bloom_of(data, receipt, at, fault);
+        int status = bp_receipt_bloom(data, receipt, at, fault);
         if (status < 0) {
             return status;
         }

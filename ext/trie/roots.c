@@ -226,12 +226,7 @@ static int check_receipts(const struct bp_block_records *records,
     const uint8_t *data = records->receipts;
     struct bp_rlp_cursor cursor;
     struct receipts all = {.fault = fault, .scratch = scratch};
-    if (records->receipts_size == 0 || data[0] < BP_RECEIPTS_CONSENSUS
-            || data[0] > BP_RECEIPTS_SLIM) {
-        return bp_rlp_failed(fault, BP_MALFORMED, 0, BP_RECEIPTS);
-    }
-    all.form = data[0];
-    int status = bp_receipts_open(data, 1, records->receipts_size, BP_RLP_STRICT, &cursor, fault);
+    int status = bp_receipts_open_record(data, records->receipts_size, &all.form, &cursor, fault);
     if (status < 0) {
         return status;
     }

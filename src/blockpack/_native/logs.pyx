@@ -15,6 +15,7 @@ from blockpack._native.receiptc cimport (
 )
 from blockpack._native.rlpc cimport BP_RLP_STRICT, bp_rlp_cursor, bp_rlp_fault, check_fault
 from blockpack._native.status cimport BP_TRAILING, BP_TRUNCATED, check
+from blockpack._native.viewkit cimport data_hex, quantity
 
 cdef extern from "bloom/logfilter.h" nogil:
     struct bp_bloom_bits:
@@ -61,12 +62,6 @@ cdef class Log:
     and the ``transaction_hash(index)`` of each transaction. Logs are equal when their bytes and
     their places are.
     """
-
-    cdef readonly bytes raw
-    cdef readonly object origin
-    cdef readonly uint64_t transaction_index
-    cdef readonly uint64_t log_index
-    cdef bp_log c_log       # offsets in raw
 
     def __init__(self, raw, origin, transaction_index, log_index):
         cdef bp_rlp_fault fault
@@ -128,11 +123,12 @@ cdef class Log:
 
     def to_rpc(self):
         """The log as eth_getLogs has it."""
-        return {"blockNumber": hex(self.block_number), "blockHash": "0x" + self.block_hash.hex(),
-                "transactionIndex": hex(self.transaction_index), "logIndex": hex(self.log_index),
-                "transactionHash": "0x" + self.transaction_hash.hex(),
-                "address": "0x" + self.address.hex(), "data": "0x" + self.data.hex(),
-                "topics": ["0x" + topic.hex() for topic in self.topics], "removed": False}
+        return {"blockNumber": quantity(self.block_number), "blockHash": data_hex(self.block_hash),
+                "transactionIndex": quantity(self.transaction_index),
+                "logIndex": quantity(self.log_index),
+                "transactionHash": data_hex(self.transaction_hash),
+                "address": data_hex(self.address), "data": data_hex(self.data),
+                "topics": [data_hex(topic) for topic in self.topics], "removed": False}
 
     def __eq__(self, other):
         if not isinstance(other, Log):
@@ -153,15 +149,17 @@ cdef class Log:
         return Log, (self.raw, self.origin, self.transaction_index, self.log_index)
 
 
-cdef Log log_of(const uint8_t *record, const bp_log_hit *hit, origin):
+cdef Log log_of(const uint8_t *data, const bp_log *found, uint64_t transaction_index,
+                uint64_t log_index, origin):
+    """The Log that the kernel found in `data`, with a copy of its bytes."""
     cdef Log log = Log.__new__(Log)
-    cdef uint64_t start = hit.log.start
+    cdef uint64_t start = found.start
     cdef int i
-    log.raw = PyBytes_FromStringAndSize(<const char *>record + start, hit.log.end - start)
+    log.raw = PyBytes_FromStringAndSize(<const char *>data + start, found.end - start)
     log.origin = origin
-    log.transaction_index = hit.transaction
-    log.log_index = hit.index
-    log.c_log = hit.log
+    log.transaction_index = transaction_index
+    log.log_index = log_index
+    log.c_log = found[0]
     log.c_log.end -= start
     log.c_log.start = 0
     log.c_log.address -= start
@@ -254,5 +252,6 @@ cdef class LogFilter:
                     count = bp_log_scan_next(&scan, &self.c_filter, hits, HITS, &fault)
             check_fault(count, &fault)
             for i in range(count):
-                found.append(log_of(data, &hits[i], origin))
+                found.append(log_of(data, &hits[i].log, hits[i].transaction, hits[i].index,
+                                    origin))
         return found

@@ -2,20 +2,18 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-from blockpack._native.logs import Log
+from blockpack._native.logs cimport log_of
 from blockpack._native.receiptc cimport (
-    BP_ADDRESS_SIZE,
     BP_BLOOM_BYTES,
     BP_RECEIPTS_CONSENSUS,
     BP_RECEIPTS_SLIM,
     BP_RECEIPTS_STORAGE,
-    BP_TOPIC_SIZE,
     bp_log,
     bp_logs_next,
     bp_receipt,
+    bp_receipt_bloom,
     bp_receipt_logs,
     bp_receipts_next,
     bp_receipts_open,
@@ -26,17 +24,12 @@ from blockpack._native.rlpc cimport (
     bp_rlp_fault,
     bp_rlp_item,
     bp_rlp_read_next,
+    bp_rlp_u64,
     check_fault,
 )
 from blockpack._native.status cimport BP_BAD_INTEGER, BP_TRAILING, BP_TRUNCATED, check
+from blockpack._native.viewkit cimport data_hex, quantity
 from blockpack.errors import CorruptError
-
-cdef extern from "bloom/bloom.h" nogil:
-    struct bp_bloom_bits:
-        uint16_t bits[3]
-
-    bp_bloom_bits bp_bloom_bits_of(const uint8_t *value, uint64_t size)
-    void bp_bloom_add(uint8_t *bloom, bp_bloom_bits item)
 
 cdef dict FORMS = {"consensus": BP_RECEIPTS_CONSENSUS, "storage": BP_RECEIPTS_STORAGE,
                    "slim": BP_RECEIPTS_SLIM}
@@ -55,11 +48,9 @@ cdef int refuse(origin, int status, const bp_rlp_fault *fault) except -1:
 
 
 cdef uint64_t number_in(const uint8_t *data, const bp_rlp_item *item) noexcept:
-    # At most 8 bytes: the strict reader saw to that.
+    # It is one, in at most 8 bytes: the strict reader saw to that.
     cdef uint64_t value = 0
-    cdef uint64_t i
-    for i in range(item.payload, item.end):
-        value = value << 8 | data[i]
+    bp_rlp_u64(data, item, &value)
     return value
 
 
@@ -138,27 +129,17 @@ cdef class Receipt:
         """256 bytes; made of the logs where the form has none."""
         if self.c_receipt.has_bloom:
             return self.part(self.c_receipt.bloom.payload, self.c_receipt.bloom.end)
-        cdef const uint8_t *data = self.data()
         cdef bytes made = PyBytes_FromStringAndSize(NULL, BP_BLOOM_BYTES)
-        cdef uint8_t *target = <uint8_t *>PyBytes_AS_STRING(made)
-        cdef bp_rlp_cursor cursor = bp_receipt_logs(data, &self.c_receipt)
         cdef bp_rlp_fault fault
-        cdef bp_log log
-        cdef int i, status
-        memset(target, 0, BP_BLOOM_BYTES)
-        while True:
-            status = bp_logs_next(&cursor, BP_RLP_STRICT, &log, &fault)
-            refuse(self.origin, status, &fault)
-            if status == 0:
-                return made
-            bp_bloom_add(target, bp_bloom_bits_of(data + log.address, BP_ADDRESS_SIZE))
-            for i in range(log.topic_count):
-                bp_bloom_add(target, bp_bloom_bits_of(data + log.topics[i], BP_TOPIC_SIZE))
+        refuse(self.origin, bp_receipt_bloom(self.data(), &self.c_receipt,
+                                             <uint8_t *>PyBytes_AS_STRING(made), &fault), &fault)
+        return made
 
     @property
     def logs(self):
         """A tuple of Log."""
-        cdef bp_rlp_cursor cursor = bp_receipt_logs(self.data(), &self.c_receipt)
+        cdef const uint8_t *data = self.data()
+        cdef bp_rlp_cursor cursor = bp_receipt_logs(data, &self.c_receipt)
         cdef bp_rlp_fault fault
         cdef bp_log log
         cdef list found = []
@@ -168,8 +149,8 @@ cdef class Receipt:
             refuse(self.origin, status, &fault)
             if status == 0:
                 return tuple(found)
-            found.append(Log(self.part(log.start, log.end), self.origin, self.transaction_index,
-                             self.first_log + <uint64_t>len(found)))
+            found.append(log_of(data, &log, self.transaction_index,
+                                self.first_log + <uint64_t>len(found), self.origin))
 
     @property
     def block_number(self):
@@ -200,13 +181,14 @@ cdef class Receipt:
         Without what is the transaction's: from, to, contractAddress and effectiveGasPrice.
         """
         state = self.post_state
-        return {"blockNumber": hex(self.block_number), "blockHash": "0x" + self.block_hash.hex(),
-                "transactionIndex": hex(self.transaction_index),
-                "transactionHash": "0x" + self.transaction_hash.hex(), "type": hex(self.type),
-                "cumulativeGasUsed": hex(self.cumulative_gas_used), "gasUsed": hex(self.gas_used),
-                "logsBloom": "0x" + self.bloom.hex(),
+        return {"blockNumber": quantity(self.block_number), "blockHash": data_hex(self.block_hash),
+                "transactionIndex": quantity(self.transaction_index),
+                "transactionHash": data_hex(self.transaction_hash), "type": quantity(self.type),
+                "cumulativeGasUsed": quantity(self.cumulative_gas_used),
+                "gasUsed": quantity(self.gas_used), "logsBloom": data_hex(self.bloom),
                 "logs": [log.to_rpc() for log in self.logs],
-                **({"status": hex(self.status)} if state is None else {"root": "0x" + state.hex()})}
+                **({"status": quantity(self.status)} if state is None
+                   else {"root": data_hex(state)})}
 
     def __eq__(self, other):
         if not isinstance(other, Receipt):

@@ -41,5 +41,7 @@ cdef extern from "rlp/receipt.h" nogil:
                          bp_rlp_cursor *receipts, bp_rlp_fault *fault)
     int bp_receipts_next(bp_rlp_cursor *receipts, int form, int mode, bp_receipt *receipt,
                          bp_rlp_fault *fault)
+    int bp_receipt_bloom(const uint8_t *data, const bp_receipt *receipt, uint8_t *bloom,
+                         bp_rlp_fault *fault)
     bp_rlp_cursor bp_receipt_logs(const uint8_t *data, const bp_receipt *receipt)
     int bp_logs_next(bp_rlp_cursor *logs, int mode, bp_log *log, bp_rlp_fault *fault)

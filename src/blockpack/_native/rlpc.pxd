@@ -67,6 +67,7 @@ cdef extern from "rlp/item.h" nogil:
                     bp_rlp_item *item)
     int bp_rlp_failed(bp_rlp_fault *fault, int status, uint64_t offset, int field)
     int bp_rlp_read_next(bp_rlp_cursor *cursor, int mode, bp_rlp_item *item)
+    int bp_rlp_u64(const uint8_t *data, const bp_rlp_item *item, uint64_t *value)
 
 cdef extern from "rlp/names.h" nogil:
     const char *bp_rlp_field_name(int field)
