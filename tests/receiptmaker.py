@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from reference.rlp import Tree, encode, integer
 
+from blockpack._native.keccak import keccak256
+
 ADDRESS, OTHER = b"\xaa" * 20, b"\xbb" * 20
 TOPICS = [bytes((i,)) * 32 for i in range(1, 5)]
 
@@ -35,6 +37,25 @@ class Made:
 
     def slim(self) -> Tree:
         return [integer(self.type), self.status, integer(self.gas), self.logs, *self.extras]
+
+
+def bloom_over(values: list[bytes]) -> bytes:
+    """By the definition: three bits of each value."""
+    bloom = 0
+    for value in values:
+        digest = keccak256(value)
+        for at in (0, 2, 4):
+            bloom |= 1 << (int.from_bytes(digest[at:at + 2], "big") % 2048)
+    return bloom.to_bytes(256, "big")
+
+
+def bloom_of(made: list[Made]) -> bytes:
+    """Over the addresses and topics of the receipts' logs."""
+    values: list[bytes] = []
+    for one in made:
+        for address, topics, _ in one.logs:  # type: ignore[str-bytes-safe]
+            values += [address, *topics]  # type: ignore[list-item]
+    return bloom_over(values)
 
 
 def receipts(made: list[Made], form: str) -> bytes:

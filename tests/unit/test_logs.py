@@ -10,7 +10,7 @@ from typing import Any
 
 import chainmaker
 import pytest
-from receiptmaker import ADDRESS, OTHER, TOPICS, Made, log, receipts
+from receiptmaker import ADDRESS, OTHER, TOPICS, Made, bloom_of, log, receipts
 from reference.rlp import encode
 
 import blockpack
@@ -32,17 +32,6 @@ def made_receipts(index: int) -> list[Made]:
     if index in (5, 21):
         logs.append(log(RARE, [T3, T1, T2, T4], b"rare"))
     return [Made(0, b"\1", 21_000, logs[:1]), Made(2, b"\1", 50_000, logs[1:])]
-
-
-def bloom_of(made: list[Made]) -> bytes:
-    bloom = 0
-    for one in made:
-        for address, topics, _ in one.logs:  # type: ignore[str-bytes-safe]
-            for value in (address, *topics):
-                digest = keccak256(value)  # type: ignore[arg-type]
-                for at in (0, 2, 4):
-                    bloom |= 1 << (int.from_bytes(digest[at:at + 2], "big") % 2048)
-    return bloom.to_bytes(256, "big")
 
 
 def blocks_with_blooms() -> Iterator[bytes]:

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import chainmaker
 import pytest
-from receiptmaker import ADDRESS, SAMPLE, TOPICS, Made, log, receipts
+from receiptmaker import ADDRESS, SAMPLE, TOPICS, Made, bloom_over, log, receipts
 from reference.rlp import decode, encode
 from reference.trie import ordered_root
 
 import blockpack
 from blockpack import Receipts
-from blockpack._native.keccak import keccak256
 from blockpack.chain.formats.source import open_sources
 from blockpack.chain.logs import BlockOrigin
 from blockpack.chain.records import split
@@ -73,18 +72,7 @@ def test_bloom_is_the_sources_or_made_of_the_logs(form: str) -> None:
     if form == "consensus":
         assert first.bloom == b"\3" * 256
     else:
-        bits = int.from_bytes(first.bloom, "big")
-        assert bits == bloom_of([ADDRESS, *TOPICS[:2]])
-
-
-def bloom_of(values: list[bytes]) -> int:
-    """By the definition: three bits of each value."""
-    bloom = 0
-    for value in values:
-        digest = keccak256(value)
-        for at in (0, 2, 4):
-            bloom |= 1 << (int.from_bytes(digest[at:at + 2], "big") % 2048)
-    return bloom
+        assert first.bloom == bloom_over([ADDRESS, *TOPICS[:2]])
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from blocks import header, legacy, typed
-from receiptmaker import ADDRESS, OTHER, SAMPLE, TOPICS, Made, log, receipts
+from receiptmaker import ADDRESS, OTHER, SAMPLE, TOPICS, Made, bloom_of, log, receipts
 from reference.rlp import Tree, encode
 
 from blockpack._native.keccak import keccak256
@@ -97,18 +97,6 @@ def test_every_flipped_byte_of_a_real_body_is_seen(testdata: Path) -> None:
 TRANSACTIONS: list[Tree] = [legacy(37), typed(2, 1), typed(3, 1), legacy(27), typed(0x7E, 1)]
 UNCLES: list[Tree] = [header()]
 WITHDRAWALS: list[Tree] = [[b"withdrawal"]]
-
-
-def bloom_of(made: list[Made]) -> bytes:
-    """By the definition: three bits of each address and topic."""
-    bloom = 0
-    for one in made:
-        for address, topics, _ in one.logs:  # type: ignore[str-bytes-safe]
-            for value in (address, *topics):
-                digest = keccak256(value)  # type: ignore[arg-type]
-                for at in (0, 2, 4):
-                    bloom |= 1 << (int.from_bytes(digest[at:at + 2], "big") % 2048)
-    return bloom.to_bytes(256, "big")
 
 
 def trie_values(made: list[Made]) -> list[bytes]:
