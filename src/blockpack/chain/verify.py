@@ -47,9 +47,14 @@ def _header_groups(store: BlockStore, start: int, stop: int, faults: list[Except
                 start = first + high
             return
         except BlockpackError as fault:
-            if not faults or str(faults[-1]) != str(fault):
-                faults.append(fault)
+            _note(faults, fault)
             start += 1
+
+
+def _note(faults: list[Exception], fault: BlockpackError) -> None:
+    """Once, though each number of a broken group comes to it again."""
+    if not faults or str(faults[-1]) != str(fault):
+        faults.append(fault)
 
 
 def verify_roots(store: BlockStore, progress: Progress | None = None) -> list[Exception]:
@@ -86,8 +91,7 @@ def _row_batches(store: BlockStore, start: int, stop: int, faults: list[Exceptio
             yield start, rows
             start += len(rows)
         if fault is not None:
-            if not faults or str(faults[-1]) != str(fault):
-                faults.append(fault)
+            _note(faults, fault)
             start += 1
 
 
