@@ -69,14 +69,20 @@ def encode_receipts(receipts: Buffer, form: str) -> bytes:
     return bytes((FORM_IDS[form],)) + receipts
 
 
-def decode_receipts(record: Buffer) -> ReceiptsRlp:
-    """Receipts and their form, from the record."""
+def split_receipts(record: Buffer) -> tuple[memoryview, str]:
+    """A view of the receipts in a record, and their form."""
     view = memoryview(record)
     form = _FORMS.get(view[0]) if view else None
     if form is None:
         raise CorruptError("a receipts record of an unknown form",
                            expected=sorted(_FORMS), found=bytes(view[:1]).hex())
-    receipts = ReceiptsRlp(view[1:])
+    return view[1:], form
+
+
+def decode_receipts(record: Buffer) -> ReceiptsRlp:
+    """Receipts and their form, from the record."""
+    view, form = split_receipts(record)
+    receipts = ReceiptsRlp(view)
     receipts.form = form
     return receipts
 

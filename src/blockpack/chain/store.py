@@ -24,11 +24,11 @@ from blockpack.chain.records import (
     CONSENSUS,
     Buffer,
     decode_difficulty,
-    decode_receipts,
     encode_difficulty,
     encode_receipts,
     join,
     split,
+    split_receipts,
 )
 from blockpack.errors import CorruptError, MissingError, NotYetError
 from blockpack.store.knobs import Knobs
@@ -219,8 +219,8 @@ class BlockStore:
         header, record = self._records.views((HEADERS, RECEIPTS), number)
         if header is None or record is None:
             raise reading.missing(HEADERS if header is None else RECEIPTS, number)
-        stored = decode_receipts(record)
-        return Receipts(stored, stored.form, BlockOrigin(number, bytes(header), self._records))
+        receipts, form = split_receipts(record)
+        return Receipts(receipts, form, BlockOrigin(number, bytes(header), self._records))
 
     def difficulty(self, number: int) -> int:
         """The total difficulty up to and with the block."""
