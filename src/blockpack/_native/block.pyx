@@ -21,11 +21,8 @@ from blockpack._native.rlpc cimport (
 )
 from blockpack._native.status cimport BP_NOT_A_LIST, BP_TOO_FEW_ITEMS, BP_TOO_LARGE, check
 from blockpack._native.transaction cimport Transactions, transactions_in
-from blockpack._native.viewkit cimport Source, data_hex, quantity, source_of
+from blockpack._native.viewkit cimport VIEW_SIZE_MAX, Source, data_hex, quantity, source_of
 from blockpack._native.withdrawal cimport withdrawals_in
-
-cdef enum:
-    SIZE_MAX = 1 << 30
 
 cdef tuple LISTS = (BP_RLP_TRANSACTIONS, BP_RLP_UNCLES, BP_RLP_EXTRA)
 
@@ -50,8 +47,8 @@ cdef class Block:
     def __init__(self, header, body):
         self.c_header = bytes(header)
         self.body = bytes(body)
-        if len(self.c_header) + len(self.body) > SIZE_MAX:
-            check(BP_TOO_LARGE, f"block (of at most {SIZE_MAX} bytes)", 0)
+        if len(self.c_header) + len(self.body) > VIEW_SIZE_MAX:
+            check(BP_TOO_LARGE, f"block (of at most {VIEW_SIZE_MAX} bytes)", 0)
 
     cdef Source bytes_of_body(self):
         if self.source is None:

@@ -12,17 +12,17 @@ from blockpack._native.rlpc cimport (
     bp_rlp_read,
     bp_rlp_read_next,
 )
-from blockpack._native.status cimport (
-    BP_NOT_A_LIST,
-    BP_TOO_FEW_ITEMS,
-    BP_TOO_LARGE,
-    BP_TRAILING,
-    check,
+from blockpack._native.status cimport BP_TOO_FEW_ITEMS, BP_TOO_LARGE, check
+from blockpack._native.viewkit cimport (
+    VIEW_SIZE_MAX,
+    Source,
+    data_hex,
+    keccak,
+    quantity,
+    source_of,
 )
-from blockpack._native.viewkit cimport Source, data_hex, keccak, quantity, source_of
 
 cdef enum:
-    SIZE_MAX = 1 << 30
     REQUIRED = 15
 
 # By position: name, name in JSON-RPC, width in bytes (0 for data of any size), whether an integer.
@@ -66,8 +66,8 @@ cdef class Header:
 
     def __init__(self, raw):
         self.source = source_of(bytes(raw), None, 0)
-        if len(self.source.data) > SIZE_MAX:
-            check(BP_TOO_LARGE, f"block header (of at most {SIZE_MAX} bytes)", 0)
+        if len(self.source.data) > VIEW_SIZE_MAX:
+            check(BP_TOO_LARGE, f"block header (of at most {VIEW_SIZE_MAX} bytes)", 0)
         self.start = 0
         self.end = <uint32_t>len(self.source.data)
         self.count = -1
@@ -79,13 +79,7 @@ cdef class Header:
         cdef bp_rlp_cursor cursor
         cdef int status, count = 0
         self.check()
-        cursor.data = <const uint8_t *>PyBytes_AS_STRING(self.source.data)
-        status = bp_rlp_read(cursor.data, self.start, self.end, BP_RLP_LENIENT, &item)
-        if status < 0 or not item.is_list or item.end != self.end:
-            self.source.fail(status if status < 0 else BP_TRAILING if item.is_list
-                             else BP_NOT_A_LIST, "block header", self.start)
-        cursor.position = item.payload
-        cursor.end = item.end
+        self.source.whole(self.start, self.end, &cursor, "block header")
         while True:
             if count < HEADER_FIELDS:
                 self.starts[count] = <uint32_t>cursor.position

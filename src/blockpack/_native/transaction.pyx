@@ -42,13 +42,12 @@ from blockpack._native.rlpc cimport (
     bp_tx_positions,
 )
 from blockpack._native.status cimport BP_TOO_FEW_ITEMS, BP_TOO_LARGE, BP_TRAILING, check
-from blockpack._native.viewkit cimport Source, keccak, source_of
+from blockpack._native.viewkit cimport VIEW_SIZE_MAX, Source, keccak, source_of
 
 Authorization = namedtuple("Authorization", "chain_id address nonce y_parity r s",
                            module=__name__)
 
 cdef enum:
-    SIZE_MAX = 1 << 30
     PROTECTED_V = 35    # EIP-155: v = 35 + 2 * chain id + parity
 
 
@@ -82,8 +81,8 @@ cdef class Transaction:
 
     def __init__(self, raw):
         cdef bytes payload = bytes(raw)
-        if len(payload) > SIZE_MAX:
-            check(BP_TOO_LARGE, f"transaction (of at most {SIZE_MAX} bytes)", 0)
+        if len(payload) > VIEW_SIZE_MAX:
+            check(BP_TOO_LARGE, f"transaction (of at most {VIEW_SIZE_MAX} bytes)", 0)
         self.source = source_of(as_item(payload), None, len(payload) - len(as_item(payload)))
         self.start = 0
         self.end = <uint32_t>len(self.source.data)
@@ -533,7 +532,7 @@ cdef class Transactions:
         return list, (list(self),)
 
     def hashes(self):
-        """Return the hashes of all, in order, in one crossing."""
+        """Return the hashes of all, 32 bytes each, in order."""
         return [self.at(i).hash for i in range(self.count)]
 
 

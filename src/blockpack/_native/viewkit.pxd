@@ -8,6 +8,11 @@ cdef extern from "hash/keccak.h" nogil:
     void bp_keccak256(const uint8_t *data, uint64_t size, uint8_t *digest)
 
 
+cdef enum:
+    # Of what a view looks into, as of a record; and views keep offsets of 32 bits.
+    VIEW_SIZE_MAX = 1 << 30
+
+
 cdef class Source:
     cdef bytes data         # views point into it, and so keep it
     cdef bytes header       # of the block that the data belongs to, or None
@@ -17,6 +22,7 @@ cdef class Source:
     cdef object integer(self, const bp_rlp_item *item, int width, str what)
     cdef bytes fixed(self, const bp_rlp_item *item, int width, str what)
     cdef bytes string(self, const bp_rlp_item *item, str what)
+    cdef int whole(self, uint64_t start, uint64_t end, bp_rlp_cursor *cursor, str what) except -1
     cdef int enter(self, const bp_rlp_item *item, bp_rlp_cursor *cursor, str what) except -1
     cdef bint step(self, bp_rlp_cursor *cursor, bp_rlp_item *item, str what) except -1
 

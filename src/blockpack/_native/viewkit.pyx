@@ -15,6 +15,7 @@ from blockpack._native.rlpc cimport (
     bp_rlp_header,
     bp_rlp_header_at,
     bp_rlp_item,
+    bp_rlp_read,
     bp_rlp_read_next,
 )
 from blockpack._native.status cimport (
@@ -22,6 +23,7 @@ from blockpack._native.status cimport (
     BP_BAD_WIDTH,
     BP_NOT_A_LIST,
     BP_NOT_A_STRING,
+    BP_TRAILING,
     check,
 )
 
@@ -73,6 +75,16 @@ cdef class Source:
             self.fail(BP_NOT_A_STRING, what, item.start)
         return PyBytes_FromStringAndSize(PyBytes_AS_STRING(self.data) + item.payload,
                                          item.end - item.payload)
+
+    cdef int whole(self, uint64_t start, uint64_t end, bp_rlp_cursor *cursor, str what) except -1:
+        """The items of the list that must fill data[start..end): a cursor for `step`."""
+        cdef bp_rlp_item item
+        cdef int status = bp_rlp_read(<const uint8_t *>PyBytes_AS_STRING(self.data), start, end,
+                                      BP_RLP_LENIENT, &item)
+        if status < 0 or not item.is_list or item.end != end:
+            self.fail(status if status < 0 else BP_TRAILING if item.is_list else BP_NOT_A_LIST,
+                      what, start)
+        return self.enter(&item, cursor, what)
 
     cdef int enter(self, const bp_rlp_item *item, bp_rlp_cursor *cursor, str what) except -1:
         """The items of a list: a cursor for `step`."""

@@ -2,17 +2,10 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint32_t
 
-from blockpack._native.rlpc cimport BP_RLP_LENIENT, bp_rlp_cursor, bp_rlp_item, bp_rlp_read
-from blockpack._native.rlpc cimport bp_rlp_read_next
-from blockpack._native.status cimport (
-    BP_NOT_A_LIST,
-    BP_TOO_FEW_ITEMS,
-    BP_TOO_LARGE,
-    BP_TRAILING,
-    check,
-)
+from blockpack._native.rlpc cimport bp_rlp_cursor, bp_rlp_item
+from blockpack._native.status cimport BP_TOO_FEW_ITEMS, BP_TOO_LARGE, BP_TRAILING, check
 from blockpack._native.viewkit cimport Source, data_hex, quantity, source_of
 
 cdef enum:
@@ -47,26 +40,18 @@ cdef class Withdrawal:
     cdef bp_rlp_item field(self, int position) except *:
         """The field, or the error of the first item that is not what it must be."""
         cdef bp_rlp_cursor cursor
-        cdef bp_rlp_item item, found
-        cdef int status, count = 0
+        cdef bp_rlp_item item
+        cdef bp_rlp_item found = bp_rlp_item(0, 0, 0, 0)    # of a list of four it is set
+        cdef int count = 0
         self.check()
-        cursor.data = <const uint8_t *>PyBytes_AS_STRING(self.source.data)
-        status = bp_rlp_read(cursor.data, self.start, self.end, BP_RLP_LENIENT, &item)
-        if status < 0 or not item.is_list or item.end != self.end:
-            self.source.fail(status if status < 0 else BP_TRAILING if item.is_list
-                             else BP_NOT_A_LIST, "withdrawal", self.start)
-        found = item
-        cursor.position, cursor.end = item.payload, item.end
-        while True:
-            status = bp_rlp_read_next(&cursor, BP_RLP_LENIENT, &item)
-            if status <= 0:
-                break
+        self.source.whole(self.start, self.end, &cursor, "withdrawal")
+        while self.source.step(&cursor, &item, "field of a withdrawal"):
             if count == position:
                 found = item
             count += 1
-        if status < 0 or count != 4:
-            self.source.fail(status if status < 0 else BP_TRAILING if count > 4
-                             else BP_TOO_FEW_ITEMS, "field of a withdrawal", cursor.position)
+        if count != 4:
+            self.source.fail(BP_TRAILING if count > 4 else BP_TOO_FEW_ITEMS,
+                             "field of a withdrawal", cursor.position)
         return found
 
     @property
