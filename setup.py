@@ -17,6 +17,7 @@ from setuptools import Extension, setup
 
 # Extension name -> the C files of ext/ that it compiles beside its .pyx.
 EXTENSIONS: dict[str, list[str]] = {
+    "arrow": [],
     "crc32c": ["ext/hash/crc32c.c"],
     "keccak": ["ext/hash/keccak.c"],
     "rlp": ["ext/rlp/rlp.c", "ext/rlp/names.c"],
