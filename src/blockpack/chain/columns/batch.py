@@ -6,7 +6,7 @@ Every Arrow consumer reads them as they are: ``pyarrow.table(x)``, ``polars.Data
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView
 
 from blockpack._native.arrow import array_capsules, schema_capsule, stream_capsule
 from blockpack.chain.columns.column import Array, Column, Field
@@ -14,13 +14,14 @@ from blockpack.chain.columns.column import Array, Column, Field
 Rows = tuple[tuple[Column, ...], int]
 
 
-class Columns(Mapping[str, Array]):
-    """Columns by name, as NumPy arrays; ``len`` counts columns, ``rows`` rows.
+class Columns:
+    """Columns by name, as NumPy arrays; ``len`` counts rows, as of a data frame.
 
     Numbers and bools are arrays of (rows,), fixed-size binary of (rows, width) uint8. Of variable
     binary and strings the array is the bytes of all rows, and ``offsets(name)`` cuts them: row i
     is ``x[name][x.offsets(name)[i]:x.offsets(name)[i + 1]]``. What a null row holds means
-    nothing; ``valid(name)`` tells which are null.
+    nothing; ``valid(name)`` tells which are null. ``dict(x)`` is one of arrays. (It is no
+    ``Mapping``: polars would take it apart as one, array by array.)
     """
 
     __slots__ = ("_by_name", "fields", "rows")
@@ -49,17 +50,18 @@ class Columns(Mapping[str, Array]):
             raise TypeError(f"{name} is nested, not one array: column({name!r}) has its parts")
         return values
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return self.rows
 
-    def __eq__(self, other: object) -> bool:
-        return self is other    # arrays have no one answer to ==
-
-    def __hash__(self) -> int:
-        return id(self)
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._by_name.keys()
 
     def valid(self, name: str) -> Array | None:
         """(rows,) bool, False where the row is null; None when no row is."""
