@@ -42,7 +42,10 @@ EXTENSIONS: dict[str, list[str]] = {
     "frames": ["ext/index/index.c"],
     "group": ["ext/group/group.c"],
     "index": ["ext/index/index.c"],
+    "rows": [],
+    "sealed": [],
     "strided": [],
+    "zstd": [],
 }
 
 HEADERS = sorted(

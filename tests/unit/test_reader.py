@@ -68,7 +68,7 @@ def test_description(tmp_path: Path, mmap: bool) -> None:
     summary = build(path, MIXED, codec="s2", tier="better", group_size=16, first=2**40, table=3,
                     chain_id=2**63 + 1)
     reader = open_reader(path, mmap=mmap)
-    assert (reader.table, reader.first, reader.count, reader.frames) == (3, 2**40, 101, 7)
+    assert (reader.table, reader.first, reader.count, reader.frame_count) == (3, 2**40, 101, 7)
     assert (reader.codec, reader.tier, reader.group_size) == ("s2", "better", 16)
     assert reader.chain_id == 2**63 + 1
     assert reader.digest == summary.digest
@@ -251,7 +251,7 @@ def test_verify_reports_progress(tmp_path: Path) -> None:
     reader = open_reader(tmp_path / "a.seg")
     steps: list[int] = []
     assert reader.verify(steps.append) == []
-    assert len(steps) == reader.frames
+    assert len(steps) == reader.frame_count
     assert sum(steps) == reader.sections()["frames"]
 
 

@@ -377,7 +377,7 @@ def test_few_files_stay_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         store.seal()
         views = {n: store.view(2, n) for n in range(0, 100, 3)}
         assert_holds(store, model)
-        assert len(store._pool._readers) <= 5
+        assert len(store._pool.ready) <= 5
         assert all(view == model[n][2] for n, view in views.items())
 
 

@@ -9,12 +9,21 @@ cimport cython
 from libc.stdint cimport uint64_t
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
-from blockpack._native.cache cimport GroupCache
-from blockpack._native.counters cimport Counters
-from blockpack._native.group cimport Group
-from blockpack._native.index cimport FrameIndex, bp_frame, bp_index_find, bp_index_frame
+from blockpack._native.index cimport bp_frame, bp_index_find, bp_index_frame
 
 from blockpack.errors import CorruptError, LimitError
+
+cdef extern from *:
+    """
+    #include <fcntl.h>
+    #ifdef POSIX_FADV_WILLNEED
+    #define blockpack_will_need(fd, offset, size) \\
+        ((void)posix_fadvise((fd), (off_t)(offset), (off_t)(size), POSIX_FADV_WILLNEED))
+    #else
+    #define blockpack_will_need(fd, offset, size) ((void)(fd))
+    #endif
+    """
+    void blockpack_will_need(int fd, uint64_t offset, uint64_t size) nogil
 
 
 cdef uint64_t now_ns() noexcept nogil:
@@ -27,8 +36,7 @@ cdef uint64_t now_ns() noexcept nogil:
 cdef class FrameReader:
     """The frames of one lane of a segment, for any number of threads.
 
-    ``source`` has ``read(offset, size)``, ``advise(offset, size)`` and, where the file is mapped,
-    the whole of it as ``window``, else None. ``inflate(data, size_max)`` is the codec's and
+    ``source`` is a segment.source.Source. ``inflate(data, size_max)`` is the codec's and
     ``checksum(data, seed)`` the format's. ``identity`` seeds the checksums and
     ``first`` is the segment's first number. ``limits`` are the largest content of a frame of
     several records, that of one of one record, the stored size from which a record is extracted
@@ -38,25 +46,6 @@ cdef class FrameReader:
     Nothing changes after construction, so a reader that drops it does not disturb a read.
     """
 
-    cdef readonly FrameIndex index
-    cdef readonly object source
-    cdef object window          # memoryview of the whole file, or None: then read
-    cdef object read
-    cdef object advise
-    cdef object inflate
-    cdef object checksum
-    cdef Counters counters
-    cdef GroupCache cache
-    cdef object table
-    cdef str path
-    cdef uint64_t identity
-    cdef uint64_t first
-    cdef uint64_t base          # of this reader's keys in the cache
-    cdef Py_ssize_t group_bytes_max
-    cdef Py_ssize_t single_bytes_max
-    cdef uint64_t extract_min
-    cdef uint64_t advise_min
-
     def __cinit__(self, FrameIndex index not None, source, inflate, checksum, *, str path,
                   uint64_t identity, uint64_t first, Counters counters not None, limits,
                   GroupCache cache=None, table=0):
@@ -65,6 +54,7 @@ cdef class FrameReader:
         self.window = source.window
         self.read = source.read
         self.advise = source.advise
+        self.advised_fd = source.advised_fd
         self.inflate = inflate
         self.checksum = checksum
         self.counters = counters
@@ -76,18 +66,6 @@ cdef class FrameReader:
         self.base = cache.new_base() if cache is not None else 0
         (self.group_bytes_max, self.single_bytes_max, self.extract_min,
          self.advise_min) = limits
-
-    def view(self, number):
-        """The record as a view that pins its group; None when absent; see ``find``."""
-        cdef Py_ssize_t i = 0
-        cdef Group group = self.find(number, &i)
-        return NotImplemented if group is None else group.view(i)
-
-    def record(self, number):
-        """The record as bytes of its own; None when absent; see ``find``."""
-        cdef Py_ssize_t i = 0
-        cdef Group group = self.find(number, &i)
-        return NotImplemented if group is None else group.record(i)
 
     cdef Group find(self, object number, Py_ssize_t *i):
         """The record's group, from the cache or inflated; None when it is better extracted.
@@ -105,8 +83,8 @@ cdef class FrameReader:
         i[0] = ordinal - frame.first
         cdef bint whole = frame.records == 1 or frame.stored_size < self.extract_min
         if self.cache is None:
-            return self.load(frame_number, &frame) if whole else None
-        key = self.base + frame_number
+            return self.load(frame_number, &frame, self.stored(&frame)) if whole else None
+        cdef uint64_t key = self.base + frame_number
         cdef Group group = self.cache.get(key)
         if group is not None:
             self.counters.cache_hits += 1
@@ -114,19 +92,19 @@ cdef class FrameReader:
         self.counters.cache_misses += 1
         if frame.records == 1:
             if not self.cache.touched_before(key):
-                return self.load(frame_number, &frame)
+                return self.load(frame_number, &frame, self.stored(&frame))
         elif not whole and not self.cache.touched_before(key):
             return None
         self.cache.make_room(self.table)
-        group = self.load(frame_number, &frame)
+        group = self.load(frame_number, &frame, self.stored(&frame))
         self.cache.put(key, self.table, group)
         return group
 
     def group(self, Py_ssize_t frame_number):
-        """The whole group of a frame, past the cache."""
+        """The whole group of a frame, past the cache; ``announce`` it first, best a frame ahead."""
         cdef bp_frame frame
         self.frame_at(frame_number, &frame)
-        return self.load(frame_number, &frame)
+        return self.load(frame_number, &frame, self.bytes_of(&frame))
 
     def data(self, Py_ssize_t frame_number):
         """The stored bytes of a frame, their checksum compared."""
@@ -155,7 +133,7 @@ cdef class FrameReader:
         """Tell the system that a frame will be read soon."""
         cdef bp_frame frame
         self.frame_at(frame_number, &frame)
-        self.advise(frame.offset, frame.stored_size)
+        self.will_need(&frame)
 
     def content_max(self, Py_ssize_t frame_number):
         """Size of the largest content that the frame may have, by its record count."""
@@ -202,10 +180,21 @@ cdef class FrameReader:
 
     cdef object stored(self, bp_frame *frame):
         if frame.stored_size > self.advise_min:
-            self.advise(frame.offset, frame.stored_size)
+            self.will_need(frame)
+        return self.bytes_of(frame)
+
+    cdef object bytes_of(self, bp_frame *frame):
         if self.window is not None:
             return self.window[frame.offset:frame.offset + frame.stored_size]
         return self.read(frame.offset, frame.stored_size)
+
+    cdef int will_need(self, bp_frame *frame) except -1:
+        if self.advised_fd < 0:
+            self.advise(frame.offset, frame.stored_size)
+        else:
+            with nogil:    # on cold pages it starts the reads itself
+                blockpack_will_need(self.advised_fd, frame.offset, frame.stored_size)
+        return 0
 
     cdef int compare(self, uint64_t frame_number, bp_frame *frame, object data) except -1:
         # The seed is layout.place_seed for a frame of lane 0.
@@ -216,8 +205,7 @@ cdef class FrameReader:
                                expected=f"{frame.checksum:016x}", found=f"{found:016x}")
         return 0
 
-    cdef Group load(self, uint64_t frame_number, bp_frame *frame):
-        data = self.stored(frame)
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data):
         cdef uint64_t start = now_ns()
         try:
             content = self.inflate(data, self.size_max(frame))

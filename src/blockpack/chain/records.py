@@ -28,16 +28,14 @@ DIFFICULTY_BYTES: Final = 32
 
 Buffer = bytes | bytearray | memoryview
 
+# (header, body) -> the block's RLP again, byte for byte.
+join = join_block
+
 
 def split(rlp: Buffer, spans: BlockSpans) -> tuple[memoryview, memoryview]:
     """Header and body of a block, as views."""
     view = memoryview(rlp)
     return view[spans.header_start:spans.header_end], view[spans.header_end:spans.end]
-
-
-def join(header: Buffer, body: Buffer) -> bytes:
-    """The block's RLP again, byte for byte."""
-    return join_block(header, body)
 
 
 def joined_size(header: Buffer, body: Buffer) -> int:

@@ -198,7 +198,9 @@ class BlockStore:
 
     def raw(self, number: int) -> bytes:
         """The block's RLP, byte for byte as it was appended."""
-        header, body = self.view(number)
+        header, body = self._records.views(reading.BLOCK_TABLES, self._absolute(number))
+        if header is None or body is None:
+            raise reading.missing(HEADERS if header is None else BODIES, self._absolute(number))
         return join(header, body)
 
     def view(self, number: int) -> tuple[memoryview, memoryview]:

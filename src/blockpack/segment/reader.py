@@ -8,7 +8,8 @@ from time import perf_counter_ns
 from blockpack._native.counters import Counters
 from blockpack._native.frames import FrameReader
 from blockpack._native.group import Group, table_size_max
-from blockpack.errors import ClosedError, CorruptError, LimitError
+from blockpack._native.sealed import SealedReader
+from blockpack.errors import CorruptError, LimitError
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import Codec, codec_of_id, tier_of_id
 from blockpack.segment.digest import Digest
@@ -20,7 +21,7 @@ from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
 LONG_GROUPS = 2
 
 
-class SegmentReader:
+class SegmentReader(SealedReader):
     """A sealed segment, for any number of threads at once.
 
     ``expect`` is (size, seal) of the file that the manifest means. Raises CorruptError and
@@ -36,7 +37,6 @@ class SegmentReader:
         tier = tier_of_id(opened.header.tier)
         assert codec is not None
         assert tier is not None
-        self.path = path
         self.table = opened.header.table
         self.first = opened.header.first
         self.count = opened.meta.count
@@ -48,39 +48,15 @@ class SegmentReader:
         self.present = opened.meta.present
         self.decoded_bytes = opened.meta.digest.length
         self.file_bytes = opened.footer.file_bytes
-        self.frames = len(index)
+        self.frame_count = len(index)
         self.seal = opened.footer.seal
         self._opened = opened
         self._codec: Codec = codec
         self._counters = counters
-        # One attribute, so that a read sees all of it or, when closed, nothing.
-        self._frames: FrameReader | None = FrameReader(
+        super().__init__(path, FrameReader(
             index, source, codec.inflate, checksum, path=path, identity=opened.identity,
             first=self.first, counters=counters, cache=cache, table=self.table,
-            limits=(GROUP_BYTES_MAX, SINGLE_BYTES_MAX, codec.extract_min, ADVISE_MIN))
-
-    def record(self, number: int) -> bytes | None:
-        """Return the record as bytes of its own; None when it is absent.
-
-        From the cache if its group is there. Otherwise the first read in a group inflates only
-        up to the record, and the second one in a short while inflates and keeps the whole group.
-        """
-        frames = self._frames or self._reading()
-        record = frames.record(number)
-        # NotImplemented: to be extracted, see FrameReader.find.
-        return self._extract(frames, number) if record is NotImplemented else record
-
-    def view(self, number: int) -> memoryview | None:
-        """Return the record as a read-only view, or None when it is absent; as ``record``.
-
-        It keeps alive what it views: the whole group, if that was inflated; copies nothing.
-        """
-        frames = self._frames or self._reading()
-        view = frames.view(number)
-        if view is not NotImplemented:
-            return view
-        record = self._extract(frames, number)
-        return None if record is None else memoryview(record)
+            limits=(GROUP_BYTES_MAX, SINGLE_BYTES_MAX, codec.extract_min, ADVISE_MIN)))
 
     def groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """Yield (number of the group's first record, group, lo, hi) for records start..stop-1.
@@ -95,7 +71,7 @@ class SegmentReader:
 
     def sections(self) -> dict[str, int]:
         """Bytes of each part of the file; they sum to ``file_bytes``."""
-        self._reading()
+        _ = self.frames    # ClosedError
         return describe(self._opened)
 
     def verify(self, progress: Callable[[int], None] | None = None) -> list[CorruptError]:
@@ -104,11 +80,14 @@ class SegmentReader:
         Goes on after a fault. ``progress`` is called with the stored bytes of each frame. A fault
         of the machine (OSError, MemoryError) is raised.
         """
-        frames = self._reading()
+        frames = self.frames
         faults = faulty_sections(frames.source, self._opened, self.path)
         digest = Digest()
         present = content_bytes = 0
+        frames.announce(0)
         for i in range(len(frames.index)):
+            if i + 1 < len(frames.index):
+                frames.announce(i + 1)
             try:
                 group = frames.group(i)
                 content_bytes += group.decoded_size
@@ -125,18 +104,14 @@ class SegmentReader:
                 "differ", file=self.path, expected=expected, found=found))
         return faults
 
-    def close(self) -> None:
-        """Let go of the file and of this segment's cached groups; views stay valid."""
-        frames, self._frames = self._frames, None
-        if frames is not None:
-            frames.forget()
-
     def _groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         if stop - start > LONG_GROUPS * self.group_size:
             self._codec.let_go()
         ordinal = start
+        if start < stop:
+            self.frames.announce(self.frames.index.locate(start)[0])
         while ordinal < stop:
-            frames = self._frames or self._reading()
+            frames = self.frames
             i, _, stored_size, _, first, records = frames.index.locate(ordinal)
             end = first + records
             if end < stop:
@@ -204,8 +179,3 @@ class SegmentReader:
         views = [group.view(i) for i in range(len(group))]
         digest.add_all(self.first + ordinal, views)
         return len(views) - views.count(None)
-
-    def _reading(self) -> FrameReader:
-        if self._frames is None:
-            raise ClosedError(f"{self.path}: the segment was closed")
-        return self._frames

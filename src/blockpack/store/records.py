@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 from blockpack._native.counters import Counters
 from blockpack._native.group import Group
+from blockpack._native.rows import Rows
 from blockpack.errors import (
     BlockpackError,
     ClosedError,
@@ -263,7 +264,7 @@ class RecordStore:
         state = self._role.state
         if state.first <= number < state.sealed_end:
             try:
-                return state.record(table, number)  # type: ignore[no-any-return]
+                return state.sealed.record(table, number)  # type: ignore[no-any-return]
             except FileNotFoundError:
                 pass  # the state is out of date
         return self._settled(number, lambda state: state.record(table, number))
@@ -280,7 +281,7 @@ class RecordStore:
         state = self._role.state
         if state.first <= number < state.sealed_end:
             try:
-                return state.sealed_views(table_ids, number)  # type: ignore[no-any-return]
+                return state.sealed.views(table_ids, number)  # type: ignore[no-any-return]
             except FileNotFoundError:
                 pass
         return self._settled(
@@ -301,12 +302,9 @@ class RecordStore:
         while start < stop:
             state = self._require(start, stop)
             try:
-                # Nothing of a row may be held when the next one is made, as zip would: a group
-                # that is let go of gives its memory to the next one. Two groups at a time take
-                # a third more time with S2, for fresh pages.
-                nexts = [_each(state.groups(table, start, stop)).__next__ for table in table_ids]
+                rows = Rows([state.groups(table, start, stop) for table in table_ids])
                 while start < stop:
-                    yield tuple([following() for following in nexts])
+                    yield next(rows)
                     start += 1
             except FileNotFoundError as error:
                 self._refresh_for(state, error)
@@ -328,7 +326,7 @@ class RecordStore:
             try:
                 for first, group, low, high in state.groups(table, start, stop):
                     yield first, group, low, high
-                    del group    # as in _rows
+                    del group    # as Rows does
                     start = first + high
             except FileNotFoundError as error:
                 self._refresh_for(state, error)
@@ -403,14 +401,6 @@ class RecordStore:
         """Whether a segment is no longer part of the store."""
         self.refresh()
         return all(row.generation != raw[3] for raw in self._state.manifest.segments.raw)
-
-
-def _each(groups: Iterator[tuple[int, Group, int, int]]) -> Iterator[memoryview | None]:
-    for _, group, low, high in groups:
-        found = group.views(low, high)
-        del group    # as in RecordStore._rows
-        yield from found
-        del found
 
 
 def _check_holds(state: State, number: int, path: str) -> None:

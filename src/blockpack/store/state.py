@@ -8,11 +8,12 @@ still reads from it.
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from blockpack._native.group import Group, pack
+from blockpack._native.sealed import SealedSegments
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.reader import SegmentReader
 from blockpack.store.manifest import Manifest, SegmentRow, segment_path
@@ -39,15 +40,7 @@ class ReaderPool:
         self._mmap = mmap
         self._lock = threading.Lock()
         # By segment_key + table: a generation is never used for two segments.
-        self._readers: dict[int, SegmentReader] = {}
-        self._used: set[int] = set()  # since the hand of the clock passed
-
-    def ready(self, key: int) -> SegmentReader | None:
-        """The reader of one table's file, if it is open."""
-        reader = self._readers.get(key)
-        if reader is not None:
-            self._used.add(key)
-        return reader
+        self.ready: dict[int, SegmentReader] = {}
 
     def get(self, row: SegmentRow, table: int) -> SegmentReader | None:
         """The reader of one table's file; None when the segment has none of that table.
@@ -55,7 +48,11 @@ class ReaderPool:
         FileNotFoundError when the file is gone: the caller's state is out of date.
         """
         key = segment_key(row.generation) + table
-        return self.ready(key) or self._open(key, row, table)
+        reader = self.ready.get(key)
+        if reader is None:
+            return self._open(key, row, table)
+        reader.used = True
+        return reader
 
     def _open(self, key: int, row: SegmentRow, table: int) -> SegmentReader | None:
         file = next((file for file in row.files if file.table == table), None)
@@ -65,30 +62,29 @@ class ReaderPool:
                                cache=self._cache, mmap=self._mmap,
                                expect=(file.file_bytes, file.seal))
         with self._lock:
-            if len(self._readers) >= READERS_MAX:
+            if len(self.ready) >= READERS_MAX:
                 self._evict()
-            return self._readers.setdefault(key, reader)
+            return self.ready.setdefault(key, reader)
 
     def _evict(self) -> None:
         """Drop one that was not used of late. It closes when its last user lets go of it."""
-        for key in list(self._readers):
-            if key not in self._used:
-                del self._readers[key]
+        for key, reader in list(self.ready.items()):
+            if not reader.used:
+                del self.ready[key]
                 return
-            self._used.discard(key)
-            self._readers[key] = self._readers.pop(key)
-        del self._readers[next(iter(self._readers))]
+            reader.used = False
+            self.ready[key] = self.ready.pop(key)
+        del self.ready[next(iter(self.ready))]
 
     def forget(self, row: SegmentRow) -> None:
         """Drop a segment whose files are about to be deleted."""
         with self._lock:
             for file in row.files:
-                self._readers.pop(segment_key(row.generation) + file.table, None)
+                self.ready.pop(segment_key(row.generation) + file.table, None)
 
     def clear(self) -> None:
         with self._lock:
-            self._readers.clear()
-            self._used.clear()
+            self.ready.clear()
 
 
 def segment_key(generation: int) -> int:
@@ -112,15 +108,17 @@ class LogView(NamedTuple):
 class State:
     """One manifest with its files: ``end`` is the number after the last, None when undecided."""
 
-    __slots__ = ("_firsts", "_keys", "_pool", "first", "logs", "manifest", "sealed_end")
+    __slots__ = ("_pool", "first", "logs", "manifest", "sealed", "sealed_end")
 
     def __init__(self, manifest: Manifest, logs: tuple[LogView, ...], pool: ReaderPool) -> None:
         self.manifest = manifest
         self.logs = logs
         self.first = manifest.first or 0
         self.sealed_end = manifest.sealed_end or 0
-        self._firsts = [row[0] for row in manifest.segments.raw]
-        self._keys = [segment_key(row[3]) for row in manifest.segments.raw]
+        self.sealed = SealedSegments(
+            [row[0] for row in manifest.segments.raw],
+            [segment_key(row[3]) for row in manifest.segments.raw], pool.ready,
+            partial(_reader, pool, manifest))
         self._pool = pool
 
     @property
@@ -128,17 +126,11 @@ class State:
         for view in reversed(self.logs):
             if view.end > view.log.first:
                 return max(view.end, self.sealed_end)
-        return self.manifest.sealed_end if self._firsts else self.manifest.first
+        return self.manifest.sealed_end if self.sealed else self.manifest.first
 
     def row(self, number: int) -> SegmentRow:
         """The sealed segment of a number below ``sealed_end``."""
-        return self.manifest.segments[bisect_right(self._firsts, number) - 1]
-
-    def _sealed(self, table: int, number: int) -> SegmentReader | None:
-        """The reader of a number below ``sealed_end``: two look-ups, where it is open."""
-        at = bisect_right(self._firsts, number) - 1
-        reader = self._pool.ready(self._keys[at] + table)
-        return reader or self._pool.get(self.manifest.segments[at], table)
+        return self.manifest.segments[self.sealed.at(number)]
 
     def log(self, number: int) -> LogFile:
         """The log of a number from ``sealed_end`` up to ``end``."""
@@ -150,25 +142,13 @@ class State:
     def record(self, table: int, number: int) -> bytes | None:
         if number >= self.sealed_end:
             return self.log(number).record(table, number)
-        reader = self._sealed(table, number)
-        return None if reader is None else reader.record(number)
+        return self.sealed.record(table, number)
 
     def view(self, table: int, number: int) -> memoryview | None:
         if number >= self.sealed_end:
             record = self.log(number).record(table, number)
             return None if record is None else memoryview(record)
-        reader = self._sealed(table, number)
-        return None if reader is None else reader.view(number)
-
-    def sealed_views(self, table_ids: Sequence[int], number: int) -> list[memoryview | None]:
-        """As view(), of several tables, for a number below ``sealed_end``."""
-        at = bisect_right(self._firsts, number) - 1
-        key, ready = self._keys[at], self._pool.ready
-        found = []
-        for table in table_ids:
-            reader = ready(key + table) or self._pool.get(self.manifest.segments[at], table)
-            found.append(None if reader is None else reader.view(number))
-        return found
+        return self.sealed.view(table, number)
 
     def reader(self, row: SegmentRow, table: int) -> SegmentReader | None:
         return self._pool.get(row, table)
@@ -187,8 +167,7 @@ class State:
 
     def sealed_parts(self, start: int, stop: int) -> Iterator[tuple[SegmentRow, int, int]]:
         """The segments that hold numbers of start..stop, and which of them each holds."""
-        at = max(0, bisect_right(self._firsts, start) - 1)
-        for i in range(at, len(self._firsts)):
+        for i in range(max(0, self.sealed.at(start)), len(self.sealed)):
             row = self.manifest.segments[i]
             if row.first >= stop:
                 return
@@ -202,6 +181,11 @@ class State:
             low, high = max(start, view.log.first), min(stop, view.end)
             if low < high:
                 yield view.log, low, high
+
+
+def _reader(pool: ReaderPool, manifest: Manifest, at: int, table: int) -> SegmentReader | None:
+    """The reader of one table's file of segment number ``at``, which was not open."""
+    return pool.get(manifest.segments[at], table)
 
 
 def log_groups(log: LogFile, table: int, low: int,

@@ -1,0 +1,39 @@
+"""The frames of a lane, for other modules here."""
+
+from libc.stdint cimport uint64_t
+
+from blockpack._native.cache cimport GroupCache
+from blockpack._native.counters cimport Counters
+from blockpack._native.group cimport Group
+from blockpack._native.index cimport FrameIndex, bp_frame
+
+cdef class FrameReader:
+    cdef readonly FrameIndex index
+    cdef readonly object source
+    cdef object window          # memoryview of the whole file, or None: then read
+    cdef object read
+    cdef object advise
+    cdef int advised_fd
+    cdef object inflate
+    cdef object checksum
+    cdef Counters counters
+    cdef GroupCache cache
+    cdef object table
+    cdef str path
+    cdef uint64_t identity
+    cdef uint64_t first
+    cdef uint64_t base          # of this reader's keys in the cache
+    cdef Py_ssize_t group_bytes_max
+    cdef Py_ssize_t single_bytes_max
+    cdef uint64_t extract_min
+    cdef uint64_t advise_min
+
+    cdef Group find(self, object number, Py_ssize_t *i)
+    cdef uint64_t ordinal_of(self, object number) except? 0
+    cdef int frame_at(self, Py_ssize_t frame_number, bp_frame *frame) except -1
+    cdef Py_ssize_t size_max(self, bp_frame *frame) noexcept
+    cdef object stored(self, bp_frame *frame)
+    cdef object bytes_of(self, bp_frame *frame)
+    cdef int will_need(self, bp_frame *frame) except -1
+    cdef int compare(self, uint64_t frame_number, bp_frame *frame, object data) except -1
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data)

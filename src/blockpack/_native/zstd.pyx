@@ -1,0 +1,67 @@
+"""Inflates zstd frames by zstandard, with as little around its call as a read can do with.
+
+As Python this cost 0.5 us a frame, 1 us of a read of 50 to 70.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport uint8_t, uint64_t
+
+import zstandard
+
+from blockpack.errors import CorruptError
+
+cdef extern from "zstd/frame.h" nogil:
+    uint64_t bp_zstd_content_size(const uint8_t *frame, uint64_t size)
+
+cdef object ZstdError = zstandard.ZstdError
+
+
+@cython.final
+cdef class ZstdInflater:
+    """Whole frames, for any number of threads: idle decompressors are kept for the next frame."""
+
+    # Bound methods `decompress`: a decompressor is not for two threads at once.
+    cdef list idle
+
+    def __cinit__(self):
+        self.idle = []
+
+    def inflate(self, frame, Py_ssize_t size_max):
+        """The content of one frame.
+
+        CorruptError unless the frame is whole, valid and alone, and declares its size, which is
+        compared with ``size_max`` before anything is allocated by it.
+        """
+        cdef uint64_t size = declared(frame)
+        if size > <uint64_t>size_max:
+            raise wrong_size(size_max, size)
+        decompress = self.idle.pop() if self.idle else zstandard.ZstdDecompressor().decompress
+        try:
+            # By position: not one frame after the other, no bytes after it.
+            content = decompress(frame, 0, False, False)
+        except ZstdError as error:
+            raise CorruptError(f"zstd frame: {error}") from error
+        self.idle.append(decompress)
+        return content
+
+
+def content_size(frame, Py_ssize_t size_max):
+    """The size that a frame declares; CorruptError when it declares none or over ``size_max``."""
+    cdef uint64_t size = declared(frame)
+    if size > <uint64_t>size_max:
+        raise wrong_size(size_max, size)
+    return size
+
+
+cdef uint64_t declared(object frame) except? 0:
+    cdef Py_buffer view
+    PyObject_GetBuffer(frame, &view, PyBUF_SIMPLE)
+    cdef uint64_t size = bp_zstd_content_size(<const uint8_t *>view.buf, view.len)
+    PyBuffer_Release(&view)
+    return size
+
+
+cdef object wrong_size(Py_ssize_t size_max, uint64_t size):
+    return CorruptError("zstd frame declares a wrong size", expected=f"at most {size_max}",
+                        found="none" if size + 1 == 0 else size)
