@@ -46,10 +46,12 @@ def test_what_a_column_has_not_is_said() -> None:
 
 
 def test_columns_can_be_pickled_and_copied() -> None:
-    columns, _ = kit.table(4, nulls=True)
+    table, _ = kit.table(4, nulls=True)
+    columns = Columns(table.parts[0], 4, table.fields, range(7, 9))
     for twin in (pickle.loads(pickle.dumps(columns)), copy.copy(columns), copy.deepcopy(columns)):
         assert twin.rows == 4
         assert twin.fields == columns.fields
+        assert twin.blocks == range(7, 9)
         assert twin["u64"].tolist() == columns["u64"].tolist()
 
 

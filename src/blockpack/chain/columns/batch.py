@@ -7,6 +7,7 @@ Every Arrow consumer reads them as they are: ``pyarrow.table(x)``, ``polars.Data
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, KeysView
+from typing import Any
 
 from blockpack._native.arrow import array_capsules, schema_capsule, stream_capsule
 from blockpack.chain.columns.column import Array, Column, Field
@@ -24,11 +25,15 @@ class Columns:
     ``Mapping``: polars would take it apart as one, array by array.)
     """
 
-    __slots__ = ("_by_name", "fields", "rows")
+    __slots__ = ("_by_name", "blocks", "fields", "rows")
 
     def __init__(self, columns: Iterable[Column], rows: int | None = None,
-                 fields: Iterable[Field] | None = None) -> None:
-        """``rows`` None is the length of the first column, ``fields`` None what the columns say."""
+                 fields: Iterable[Field] | None = None, blocks: range | None = None) -> None:
+        """``rows`` None is the length of the first column, ``fields`` None what the columns say.
+
+        ``blocks`` are the numbers of the blocks that the rows are of, where there are such.
+        """
+        self.blocks = blocks
         self._by_name = {column.name: column for column in columns}
         first = next(iter(self._by_name.values()), None)
         if rows is None:
@@ -79,12 +84,8 @@ class Columns:
         """The size of all arrays."""
         return sum(column.nbytes for column in self._by_name.values())
 
-    def __getstate__(self) -> tuple[tuple[Column, ...], int, tuple[Field, ...]]:
-        return tuple(self._by_name.values()), self.rows, self.fields
-
-    def __setstate__(self, state: tuple[tuple[Column, ...], int, tuple[Field, ...]]) -> None:
-        columns, self.rows, self.fields = state
-        self._by_name = {column.name: column for column in columns}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Columns, (tuple(self._by_name.values()), self.rows, self.fields, self.blocks)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{column.name}: {column.kind}" for column in self._by_name.values())
@@ -110,6 +111,7 @@ class Columns:
 class Batches:
     """Columns a batch at a time: each iteration computes them anew.
 
+    The blocks of the batches (``Columns.blocks``) follow one another without a gap or an overlap.
     A consumer of its Arrow stream is given a batch when it asks for one; nothing of a batch is
     kept here, so what a consumer does not hold is freed.
     """
