@@ -34,10 +34,10 @@ def made_receipts(index: int) -> list[Made]:
     return [Made(0, b"\1", 21_000, logs[:1]), Made(2, b"\1", 50_000, logs[1:])]
 
 
-def blocks_with_blooms() -> Iterator[bytes]:
-    parent = bytes(32)
-    for index in range(COUNT):
-        source = random.Random(index)
+def blocks_with_blooms(start: int = 0, parent: bytes = bytes(32), seed: int = 0
+                       ) -> Iterator[bytes]:
+    for index in range(start, COUNT):
+        source = random.Random(seed + index)
         body = [chainmaker.transaction(source, 40, 5) for _ in range(2)]
         head = chainmaker.header(FIRST + index, parent, body, source)
         head = head.replace(b"\1\0" + bytes(256), b"\1\0" + bloom_of(made_receipts(index)))
@@ -48,8 +48,10 @@ def blocks_with_blooms() -> Iterator[bytes]:
 BLOCKS = list(blocks_with_blooms())
 
 
-def filled(path: Path, form: str = "slim", *, seal: bool = True) -> None:
-    with blockpack.create(path, block_group_size=4, segment_blocks=16, seal_lag=0) as store:
+def filled(path: Path, form: str = "slim", *, seal: bool = True, segment_blocks: int = 16
+           ) -> None:
+    with blockpack.create(path, block_group_size=4, segment_blocks=segment_blocks,
+                          seal_lag=0) as store:
         for index, block in enumerate(BLOCKS):
             store.append(block, receipts=receipts(made_receipts(index), form),
                          receipts_form=form)
@@ -166,10 +168,11 @@ def test_blooms_skip_receipts_and_bodies(store: BlockStore) -> None:
 
     everything = FIRST, FIRST + COUNT
     assert inflated(*everything, ABSENT) == 10
-    assert inflated(*everything, RARE) == 10 + 2
-    assert inflated(*everything, RARE, blooms=False) == 10 + 10
+    # Where receipts are read, so is the header again: both of one moment.
+    assert inflated(*everything, RARE) == 10 + 2 * 2
+    assert inflated(*everything, RARE, blooms=False) == 10 + 2 * 10
     assert inflated(FIRST, FIRST + 4, RARE) == 1
-    assert inflated(*everything) == 10 + 10
+    assert inflated(*everything) == 10 + 2 * 10
     found = list(store.logs(*everything, RARE))
     store.counters.reset()
     assert len({one.block_hash for one in found}) == 2
@@ -233,6 +236,22 @@ def test_a_transaction_hash_after_the_block_was_cut(tmp_path: Path) -> None:
         store.append(other)
         with pytest.raises(MissingError, match="was cut from the store"):
             assert last.transaction_hash
+
+
+def test_a_log_after_a_cut_does_not_carry_the_header_of_the_block_that_was_cut(
+        tmp_path: Path) -> None:
+    filled(tmp_path / "store", seal=False, segment_blocks=1000)
+    with blockpack.open(tmp_path / "store", mode="a") as store:
+        found = store.logs(FIRST, FIRST + COUNT, RARE)
+        assert next(found).block_number == FIRST + 5    # the headers of all blocks were read
+        store.truncate(FIRST + 10)
+        fork = blocks_with_blooms(11, chainmaker.hash_of(BLOCKS[10]), seed=1000)
+        for index, block in enumerate(fork, 11):
+            store.append(block, receipts=receipts(made_receipts(index), "slim"),
+                         receipts_form="slim")
+        later = next(found)
+        assert later.block_number == FIRST + 21
+        assert later.block_hash == store[FIRST + 21].hash != chainmaker.hash_of(BLOCKS[21])
 
 
 def test_logs_made_by_hand() -> None:

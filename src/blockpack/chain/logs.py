@@ -9,6 +9,7 @@ from blockpack._native.keccak import keccak256, keccak256_many
 from blockpack._native.logs import Log, LogFilter
 from blockpack._native.rlp import item_span, list_items
 from blockpack.chain import reading
+from blockpack.chain.records import Buffer
 from blockpack.errors import CorruptError, MissingError
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, HEADERS, NAMES, RECEIPTS
@@ -120,37 +121,39 @@ def _found(records: RecordStore, start: int, stop: int, wanted: LogFilter, bloom
            ) -> Iterator[Log]:
     apart = max(1, records.knobs.block_group_size - 1)  # as in BlockStore.get_many
     for first, group, low, high in records.groups(HEADERS, start, stop):
-        headers: dict[int, memoryview] = {}
+        headers: list[Buffer] = []
         for number, header in enumerate(group.views(low, high), first + low):
             if header is None:
                 raise reading.missing(HEADERS, number)
-            headers[number] = header
+            headers.append(header)
         del group
-        numbers = list(headers)
-        if blooms:
-            numbers = [numbers[index] for index in wanted.candidates(list(headers.values()))]
+        candidates = wanted.candidates(headers) if blooms else range(len(headers))
+        numbers = [first + low + index for index in candidates]
         for run in reading.runs(numbers, apart):
             chosen = set(numbers).intersection(run)
-            for number, record in _receipts(records, run):
+            for number, (header, record) in zip(run, _receipts(records, run), strict=True):
                 if number in chosen:
-                    yield from _logs_of(number, record, bytes(headers[number]), records, wanted)
+                    yield from _logs_of(number, header, record, records, wanted)
 
 
-def _receipts(records: RecordStore, run: range) -> Iterator[tuple[int, Any]]:
-    """(number, record) of a run; a block alone is inflated no further than to its end."""
+def _receipts(records: RecordStore, run: range) -> Iterable[Sequence[memoryview | None]]:
+    """(header, receipts record) of a run; a block alone is inflated no further than to its end.
+
+    Header and receipts of one moment: the header whose bloom was looked at may be that of a block
+    which the writer has cut since.
+    """
+    tables = (HEADERS, RECEIPTS)
     if len(run) == 1:
-        yield run[0], records.record(RECEIPTS, run[0])
-    else:
-        rows = records.rows((RECEIPTS,), run[0], run[-1] + 1)
-        yield from ((number, record) for number, (record,) in zip(run, rows, strict=True))
+        return [records.views(tables, run[0])]
+    return records.rows(tables, run[0], run[-1] + 1)
 
 
-def _logs_of(number: int, record: Any, header: bytes, records: RecordStore, wanted: LogFilter
-             ) -> list[Log]:
-    if record is None:
-        raise reading.missing(RECEIPTS, number)
+def _logs_of(number: int, header: memoryview | None, record: memoryview | None,
+             records: RecordStore, wanted: LogFilter) -> list[Log]:
+    if header is None or record is None:
+        raise reading.missing(HEADERS if header is None else RECEIPTS, number)
     try:
-        return wanted.matches(record, BlockOrigin(number, header, records))
+        return wanted.matches(record, BlockOrigin(number, bytes(header), records))
     except CorruptError as fault:
         raise CorruptError(f"block {number}: receipts: {fault.args[0]}", offset=fault.offset
                            ) from None
