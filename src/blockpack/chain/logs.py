@@ -9,7 +9,6 @@ from blockpack._native.keccak import keccak256, keccak256_many
 from blockpack._native.logs import Log, LogFilter
 from blockpack._native.rlp import item_span, list_items
 from blockpack.chain import reading
-from blockpack.chain.records import Buffer
 from blockpack.errors import CorruptError, MissingError
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, HEADERS, NAMES, RECEIPTS
@@ -121,7 +120,7 @@ def _found(records: RecordStore, start: int, stop: int, wanted: LogFilter, bloom
            ) -> Iterator[Log]:
     apart = max(1, records.knobs.block_group_size - 1)  # as in BlockStore.get_many
     for first, group, low, high in records.groups(HEADERS, start, stop):
-        headers: list[Buffer] = []
+        headers: list[Any] = []
         for number, header in enumerate(group.views(low, high), first + low):
             if header is None:
                 raise reading.missing(HEADERS, number)
