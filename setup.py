@@ -24,6 +24,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "viewkit": ["ext/rlp/rlp.c", "ext/hash/keccak.c"],
     "header": [],
     "transaction": ["ext/rlp/names.c", "ext/rlp/transaction.c"],
+    "transactions": ["ext/rlp/names.c", "ext/rlp/transaction.c", "ext/hash/keccak.c"],
     "withdrawal": [],
     "block": ["ext/rlp/rlp.c", "ext/rlp/names.c"],
     "nested": ["ext/rlp/rlp.c", "ext/rlp/names.c", "ext/rlp/transaction.c"],

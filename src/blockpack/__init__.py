@@ -5,7 +5,8 @@ from blockpack._native.block import Block
 from blockpack._native.header import Header
 from blockpack._native.logs import Log
 from blockpack._native.receipt import Receipt, Receipts
-from blockpack._native.transaction import Authorization, Transaction, Transactions
+from blockpack._native.transaction import Authorization, Transaction
+from blockpack._native.transactions import Transactions
 from blockpack._native.withdrawal import Withdrawal
 from blockpack.chain.ranges import BlockRange
 from blockpack.chain.store import BlockStore, create

@@ -102,26 +102,6 @@ def test_a_bad_field_is_told_when_it_is_touched(name: str, item: Any, text: str)
     assert begin <= caught.value.offset <= begin + len(raw)
 
 
-def test_sequence() -> None:
-    raws = [made(kind, nonce=kind) for kind in KINDS]
-    several = in_block(*raws).transactions
-    assert len(several) == 5
-    assert [one.raw for one in several] == raws
-    assert [one.index for one in several] == [0, 1, 2, 3, 4]
-    assert several[-1].raw == raws[4]
-    assert [one.raw for one in several[1:4:2]] == [raws[1], raws[3]]
-    assert several.hashes() == [keccak256(raw) for raw in raws]
-    assert several == [Transaction(raw) for raw in raws]
-    assert several != [Transaction(raw) for raw in raws[1:]]
-    assert pickle.loads(pickle.dumps(several)) == list(several)
-    assert several[2] in several
-    for index in (5, -6):
-        with pytest.raises(IndexError, match="has 5 transactions"):
-            several[index]
-    with pytest.raises(TypeError, match="made by Block"):
-        type(several)()
-
-
 def test_equality_hash_pickle_and_copy() -> None:
     one, other = Transaction(made(2)), Transaction(made(2, nonce=1))
     assert one == Transaction(bytearray(made(2)))

@@ -3,7 +3,7 @@ from typing import Any, Self, final
 from typing_extensions import Buffer
 
 from blockpack._native.header import Header
-from blockpack._native.transaction import Transactions
+from blockpack._native.transactions import Transactions
 from blockpack._native.withdrawal import Withdrawal
 
 @final

@@ -20,7 +20,7 @@ from blockpack._native.rlpc cimport (
     bp_rlp_read_next,
 )
 from blockpack._native.status cimport BP_NOT_A_LIST, BP_TOO_FEW_ITEMS, BP_TOO_LARGE, check
-from blockpack._native.transaction cimport Transactions, transactions_in
+from blockpack._native.transactions cimport Transactions, transactions_in
 from blockpack._native.viewkit cimport VIEW_SIZE_MAX, Source, data_hex, quantity, source_of
 from blockpack._native.withdrawal cimport withdrawals_in
 

@@ -1,6 +1,6 @@
 """See transaction.pyx."""
 
-from libc.stdint cimport int8_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint32_t
 
 from blockpack._native.rlpc cimport bp_rlp_item
 from blockpack._native.viewkit cimport Source
@@ -28,15 +28,3 @@ cdef class Transaction:
     cdef object legacy_v(self)
     cdef bytes payload_bytes(self)
     cdef bytes signing_hash(self)
-
-
-cdef class Transactions:
-    cdef Source source
-    cdef uint32_t *starts       # count + 1 of them
-    cdef Py_ssize_t count
-
-    cdef int find(self, uint64_t start, uint64_t end) except -1
-    cdef Transaction at(self, Py_ssize_t index)
-
-
-cdef Transactions transactions_in(Source source, uint64_t start, uint64_t end)
