@@ -46,7 +46,7 @@ def as_table(lines: list[Line]) -> str:
     for line in lines:
         peer = f"{number(line.peer)} {line.unit}, {line.peer_name}" if line.peer_name else ""
         met = {None: "", True: "yes", False: "**no**"}[line.met]
-        ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
+        ratio = "" if line.ratio is None else f"{line.ratio:.{3 if line.ratio < 2 else 2}f}"
         note = f" ({line.note})" if line.note else ""
         rows.append(f"| {line.name}{note} | {number(line.ours)} {line.unit} | {peer} | {ratio}"
                     f" | {bound(line)} | {met} |")

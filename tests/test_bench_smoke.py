@@ -54,6 +54,29 @@ def test_every_section_of_the_ratios_measures(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_s2_is_measured_beside_go() -> None:
+    done = run("bench/bench_s2.py", "--tiny", "--json")
+    assert done.returncode == 0, done.stderr
+    if "skipped: no Go" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    lines = json.loads(done.stdout)["lines"]
+    assert {line["name"] for line in lines} == {
+        f"{what} {tier}, synthetic" for what in ("encode", "size", "decode")
+        for tier in ("fastest", "better", "best")}
+    assert all(line["ratio"] > 0 and line["target"] > 0 for line in lines)
+
+
+def test_a_margin_eases_speeds_and_not_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))
+    from against.pairs import Line
+
+    missed = loaded("bench_s2", BENCH / "bench_s2.py").missed
+    slow = Line("s2", "speed", 0.0, "MB/s", ratio=0.95, target=1.0, at_least=True)
+    large = Line("s2", "size", 0.0, "MB", ratio=1.001, target=1.0)
+    assert missed([slow, large], 0.0) == ["speed", "size"]
+    assert missed([slow, large], 10.0) == ["size"]
+
+
 def test_targets_bound_ratios_and_figures_from_either_side(
         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCH))

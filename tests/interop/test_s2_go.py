@@ -5,66 +5,30 @@ from __future__ import annotations
 import io
 import os
 import random
-import shutil
-import struct
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from reference import s2 as reference
+from s2go import GO_TIERS, Oracle, build, missing
 
 from blockpack import s2 as public_s2
 from blockpack._native import s2
 from blockpack.errors import CorruptError, LimitError
 
-SOURCE = Path(__file__).parent / "s2oracle"
-# Where Debian's golang-github-klauspost-compress-dev puts its source.
-DEBIAN_GOPATH = Path("/usr/share/gocode")
 DECODED_MAX = 64 << 20
 MUTATIONS = int(os.environ.get("BLOCKPACK_S2_MUTATIONS", "20000"))
 CASES = int(os.environ.get("BLOCKPACK_S2_CASES", "1000"))
 CASES_SEED = int(os.environ.get("BLOCKPACK_S2_SEED", "7"))
 STREAM_MUTATIONS = MUTATIONS // 10
-GO_TIERS = {"fastest": "f", "better": "b", "best": "B"}
-
-
-class Oracle:
-    """A process of s2oracle; one question at a time."""
-
-    def __init__(self, program: Path) -> None:
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def ask(self, command: str, body: bytes) -> bytes | None:
-        """The answer, or None when Go refuses."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(command.encode() + struct.pack("<I", len(body)) + body)
-        self.process.stdin.flush()
-        status, size = struct.unpack("<BI", self.process.stdout.read(5))
-        answer = self.process.stdout.read(size)
-        return None if status else answer
-
-    def close(self) -> None:
-        self.process.communicate()
 
 
 @pytest.fixture(scope="session")
 def go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    if shutil.which("go") is None:
-        pytest.skip("no Go compiler: Debian's package is golang-go")
-    if not (DEBIAN_GOPATH / "src/github.com/klauspost/compress/s2").is_dir():
-        pytest.skip("no Go s2 package: Debian's is golang-github-klauspost-compress-dev")
-    folder = tmp_path_factory.mktemp("gopath")
-    package = folder / "src" / "s2oracle"
-    package.mkdir(parents=True)
-    shutil.copy(SOURCE / "main.go", package)
-    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": f"{folder}:{DEBIAN_GOPATH}"}
-    subprocess.run(["go", "build", "-o", folder / "oracle", "s2oracle"], env=environment,
-                   check=True)
-    oracle = Oracle(folder / "oracle")
-    yield oracle
-    oracle.close()
+    if (reason := missing()) is not None:
+        pytest.skip(reason)
+    with Oracle(build(tmp_path_factory.mktemp("gopath"))) as oracle:
+        yield oracle
 
 
 def inputs() -> Iterator[tuple[str, bytes]]:

@@ -6,6 +6,10 @@
 //
 // Commands: d decode; f b B encode fast, better, best; s encode as Snappy; D decode a stream;
 // w W i encode a stream: with 64 KiB blocks, better with 1 MiB, padded and with an index.
+//
+// For benches: L keeps a buffer, Z drops all that are kept; t and T go over all of them once on one
+// thread, t encoding by the encoder that the body names, T decoding, and answer with the
+// nanoseconds and the bytes that came out, both u64le.
 package main
 
 import (
@@ -15,6 +19,9 @@ import (
 	"io"
 	"log"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -62,7 +69,63 @@ func encodeStream(data []byte, options []s2.WriterOption) ([]byte, bool) {
 	return stream.Bytes(), err == nil
 }
 
+var kept [][]byte
+
+// Targets are made and touched before the clock starts, and nothing is collected while it runs.
+func timedPass(sizeOf func([]byte) int, work func(dst, src []byte) []byte) ([]byte, bool) {
+	targets := make([][]byte, len(kept))
+	for i, source := range kept {
+		targets[i] = make([]byte, sizeOf(source))
+		for at := 0; at < len(targets[i]); at += 4096 {
+			targets[i][at] = 1
+		}
+	}
+	runtime.GC()
+	collecting := debug.SetGCPercent(-1)
+	defer debug.SetGCPercent(collecting)
+	total := 0
+	start := time.Now()
+	for i, source := range kept {
+		total += len(work(targets[i], source))
+	}
+	elapsed := time.Since(start)
+	var result [16]byte
+	binary.LittleEndian.PutUint64(result[:], uint64(elapsed.Nanoseconds()))
+	binary.LittleEndian.PutUint64(result[8:], uint64(total))
+	return result[:], total > 0
+}
+
+func timed(command byte, body []byte) ([]byte, bool) {
+	switch command {
+	case 'L':
+		kept = append(kept, body)
+	case 'Z':
+		kept = nil
+	case 't':
+		return timedPass(func(source []byte) int { return s2.MaxEncodedLen(len(source)) },
+			encoders[body[0]])
+	case 'T':
+		return timedPass(func(source []byte) int {
+			size, err := s2.DecodedLen(source)
+			if err != nil {
+				log.Fatal(err)
+			}
+			return size
+		}, func(dst, src []byte) []byte {
+			data, err := s2.Decode(dst, src)
+			if err != nil {
+				log.Fatal(err)
+			}
+			return data
+		})
+	}
+	return nil, true
+}
+
 func answer(command byte, body []byte) ([]byte, bool) {
+	if bytes.IndexByte([]byte("LZtT"), command) >= 0 {
+		return timed(command, body)
+	}
 	if command == 'd' {
 		return decode(body)
 	}
@@ -80,6 +143,7 @@ func answer(command byte, body []byte) ([]byte, bool) {
 }
 
 func main() {
+	runtime.GOMAXPROCS(1)
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
 	var head [5]byte
