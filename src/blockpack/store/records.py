@@ -35,6 +35,7 @@ from blockpack.store.knobs import CHAIN_ID_MAX, Knobs, check_between
 from blockpack.store.manifest import Manifest, SegmentRow
 from blockpack.store.state import ReaderPool, State
 from blockpack.store.verify import Progress, verify_store
+from blockpack.store.windows import Windows
 from blockpack.store.writer import NUMBER_LAST, Writer
 
 _Result = TypeVar("_Result")
@@ -308,6 +309,10 @@ class RecordStore:
                     start += 1
             except FileNotFoundError as error:
                 self._refresh_for(state, error)
+
+    def windows(self, start: int, stop: int) -> Windows:
+        """The range group by group in several tables at once; checked at the call, as groups()."""
+        return Windows(self._require, self._refresh_for, start, stop)
 
     def groups(self, table: int, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """(number of the group's first record, Group, lo, hi) for start <= number < stop.
