@@ -55,7 +55,7 @@ enum bp_field {
     BP_FIELD_TX_ITEM,           /* spans: the first of enum bp_tx_field */
     BP_FIELD_WITHDRAWAL_ITEM = BP_FIELD_TX_ITEM + BP_TX_FIELDS,     /* spans: the first of 4 */
     BP_FIELD_RECEIPT_INDEX = BP_FIELD_WITHDRAWAL_ITEM + BP_WITHDRAWAL_ITEMS,    /* number */
-    BP_FIELD_RECEIPT_TYPE,      /* number: as the receipt has it, else as the transaction has */
+    BP_FIELD_RECEIPT_TYPE,      /* number; in the storage form the bodies have to be there */
     BP_FIELD_RECEIPT_STATUS,    /* span: 0, 1 or 32 bytes */
     BP_FIELD_RECEIPT_GAS,       /* span: cumulative */
     BP_FIELD_RECEIPT_GAS_USED,  /* number: without that of the receipts before */
@@ -127,8 +127,8 @@ struct bp_span {
     uint64_t end;
 };
 
-/* Where a walk stands. What a failure is about: record `source` of block window.first + fault_block,
- * at fault.offset in the group's content. */
+/* Where a walk stands. A failure is about record `source` of block window.first + block, at
+ * fault.offset in the group's content. */
 struct bp_walk {
     const struct bp_wants *wants;
     struct bp_window window;

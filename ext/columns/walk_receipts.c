@@ -42,10 +42,14 @@ static int next_pair(struct bp_walk *walk) {
 }
 
 /* The type that the receipt or else the transaction has. */
-static void put_type(struct bp_walk *walk, struct bp_chunk *chunk) {
-    uint64_t type = walk->receipt.type >= 0 ? (uint64_t)walk->receipt.type
-                  : bp_wants_source(walk, BP_BODIES) ? walk->tx.type : BP_ABSENT;
-    bp_put_number(walk, chunk, BP_FIELD_RECEIPT_TYPE, type);
+static int put_type(struct bp_walk *walk, struct bp_chunk *chunk) {
+    if (walk->receipt.type < 0 && !bp_wants_source(walk, BP_BODIES)) {
+        return bp_walk_failed(walk, BP_RECEIPT_LISTS, BP_TOO_FEW_ITEMS, walk->receipt.start,
+                              BP_RECEIPT_TYPE);
+    }
+    bp_put_number(walk, chunk, BP_FIELD_RECEIPT_TYPE, walk->receipt.type < 0
+                  ? walk->tx.type : (uint64_t)walk->receipt.type);
+    return BP_OK;
 }
 
 /* Gas sums that fall are refused only where the differences are wanted. */
@@ -78,14 +82,16 @@ int bp_walk_put_receipt(struct bp_walk *walk, struct bp_chunk *chunk) {
     const struct bp_receipt *receipt = &walk->receipt;
     int status = BP_OK;
     walk->source = BP_RECEIPT_LISTS;
-    put_type(walk, chunk);
     bp_put_number(walk, chunk, BP_FIELD_RECEIPT_INDEX, walk->receipt_count - 1);
     bp_put(walk, chunk, BP_FIELD_RECEIPT_STATUS, bp_cell_item(&receipt->status));
     bp_put(walk, chunk, BP_FIELD_RECEIPT_GAS, bp_cell_item(&receipt->gas));
     bp_put_number(walk, chunk, BP_FIELD_RECEIPT_FORM, (uint64_t)walk->form);
     bp_put(walk, chunk, BP_FIELD_RECEIPT_BLOOM,
            bp_cell_item(receipt->has_bloom ? &receipt->bloom : &receipt->logs));
-    if (bp_wants_field(walk, BP_FIELD_RECEIPT_GAS_USED)) {
+    if (bp_wants_field(walk, BP_FIELD_RECEIPT_TYPE)) {
+        status = put_type(walk, chunk);
+    }
+    if (status == BP_OK && bp_wants_field(walk, BP_FIELD_RECEIPT_GAS_USED)) {
         status = put_gas_used(walk, chunk);
     }
     if (status == BP_OK && bp_wants_field(walk, BP_FIELD_RECEIPT_LOG_COUNT)) {

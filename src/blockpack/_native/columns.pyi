@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import final
+from typing import Self, final
 
 from typing_extensions import Buffer
 
@@ -13,14 +13,14 @@ SOURCES: tuple[str, ...]
 def has_storage_form(group: Group, low: int, high: int) -> bool: ...
 @final
 class Builder:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         rows: int,
         columns: Iterable[tuple[str, int, int, int, int, bool, str | None]],
         *,
         constant: int | None = None,
         blocks: int = 0,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def rows(self) -> int: ...
     @property

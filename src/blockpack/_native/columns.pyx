@@ -231,7 +231,7 @@ cdef class Builder:
     ``rows`` is of ROWS. ``columns`` are (name, kind, field, other field or -1, width, may lack,
     name of the wider column or None): of KINDS and FIELDS, as ext/columns/columns.h has them.
     ``constant`` is what the field of this name is, None for nothing; ``blocks`` how many blocks
-    will come in all, as a guess at sizes. After an error it is of no more use.
+    will come until it is finished, as a guess at sizes. After an error it is of no more use.
     """
 
     cdef bp_wants c_wants
@@ -363,19 +363,23 @@ cdef class Builder:
         cdef int source = bp_field_source(self.c_wants.fields[column.slot])
         cdef const uint8_t *data = window.records[source].data
         cdef int status = bp_column_gather(column, self.c_chunk, data, row)
+        cdef uint64_t done = self.blocks_done + walk.block + 1
+        cdef uint64_t blocks = self.blocks_done + window.blocks
         cdef int part
         if status != BP_NO_SPACE:
             return status
+        if blocks < self.blocks:
+            blocks = self.blocks
         for part in range(BP_PARTS):
             if column.parts[part].capacity < column.needs[part]:
-                if not self.grow(&column.parts[part], column.needs[part], walk.block):
+                if not self.grow(&column.parts[part], column.needs[part], done, blocks):
                     return BP_NO_SPACE
         return bp_column_gather(column, self.c_chunk, data, row)
 
-    cdef bint grow(self, bp_buffer *part, uint64_t needed, uint64_t block) noexcept nogil:
+    cdef bint grow(self, bp_buffer *part, uint64_t needed, uint64_t done,
+                   uint64_t blocks) noexcept nogil:
         """To what the blocks that are still to come let expect; False when memory is out."""
-        cdef uint64_t done = self.blocks_done + block + 1
-        cdef uint64_t ahead = self.blocks / done + 1
+        cdef uint64_t ahead = blocks / done + 1
         cdef uint64_t capacity = needed + needed / 2
         cdef uint8_t *data
         if ahead > AHEAD_MAX:
@@ -433,4 +437,5 @@ cdef class Builder:
                 [memory_of(&self.c_columns[i].parts[part]) for part in range(BP_PARTS)])))
             self.c_columns[i].rows = 0
         self.rows = 0
+        self.blocks_done = 0
         return found

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
 from blockpack._native.block import Block
+from blockpack.chain.columns.batch import Batches, Columns
+from blockpack.chain.columns.compute import Request
 
 if TYPE_CHECKING:
     from blockpack.chain.store import BlockStore
@@ -81,6 +83,41 @@ class BlockRange(Sequence[Block]):
         for start in range(0, len(self._numbers), size):
             window = self._numbers[start:start + size]
             yield from reversed(list(self._forward(window[::-1])))
+
+    def columns(self, table: str = "transactions", columns: Iterable[str] | None = None,
+                threads: int = 1) -> Columns:
+        """Rows of all blocks as columns: NumPy arrays by name, which any Arrow consumer reads.
+
+        ``table`` is blocks, transactions, withdrawals, receipts or logs, and ``columns`` names of
+        ``blockpack.TABLES[table].columns`` (or ethereum-etl's or web3's names for them); None
+        are all that are read straight from the table's records. Only the columns asked for are
+        computed, and only the records they need inflated. ``threads`` share the groups.
+
+        KnobError for a name that there is not, ValueError for a step other than 1; MissingError
+        where the store has no receipts for the columns, ImportError for from_address without
+        coincurve; LimitError for a number that its column cannot hold, CorruptError for a record
+        that is not what it must be, both naming the block. Where the writer cuts the store
+        meanwhile, as in ``raw_range``.
+        """
+        return self._request(table, columns, threads).columns()
+
+    def batches(self, table: str = "transactions", columns: Iterable[str] | None = None,
+                threads: int = 1) -> Batches:
+        """As ``columns``, some groups of blocks at a time: iterable again and again, and an Arrow
+        stream that holds one batch, with several threads a few."""
+        return self._request(table, columns, threads).batches()
+
+    def __arrow_c_schema__(self) -> object:
+        return self.batches("blocks").__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The blocks table."""
+        return self.batches("blocks").__arrow_c_stream__(requested_schema)
+
+    def _request(self, table: str, columns: Iterable[str] | None, threads: int) -> Request:
+        if self._numbers.step != 1:
+            raise ValueError(f"columns are of a range of step 1, not {self._numbers.step}")
+        return Request(self._store.records, self._numbers, table, columns, threads)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BlockRange):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from blockpack._native.group import Group
-from blockpack.store.state import State
+from blockpack.store.state import LOG_GROUP, State
 
 Found = tuple[int, Group, int, int]  # as State.groups yields it
 
@@ -68,6 +68,21 @@ class Windows:
             return Window(self.at, stop, [(group, self.at - first) for first, group, _, _ in found])
         return None
 
+    def pieces(self, table: int) -> Iterator[tuple[int, int, int]]:
+        """(start, stop, stored bytes) of what the range has of each of the table's groups.
+
+        Nothing is inflated: it is for sharing the range out. Bytes are 0 where nothing is sealed.
+        """
+        at = self.at
+        while at < self.stop:
+            state = self._require(at, self.stop)
+            try:
+                for piece in _pieces(state, table, at, self.stop):
+                    at = piece[1]
+                    yield piece
+            except FileNotFoundError as error:
+                self._refresh_for(state, error)
+
     def _group_at(self, state: State, table: int) -> Found:
         if table not in self._groups:
             self._groups[table] = iter(state.groups(table, self.at, self.stop))
@@ -78,3 +93,19 @@ class Windows:
             self._current.pop(table, None)
             found = self._current[table] = next(self._groups[table])
         return found
+
+
+def _pieces(state: State, table: int, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    for row, low, high in state.sealed_parts(start, stop):
+        reader = state.reader(row, table)
+        if reader is None:
+            yield low, high, 0
+            continue
+        at = low
+        while at < high:
+            _, _, stored, _, first, records = reader.frames.index.locate(at - reader.first)
+            end = min(high, reader.first + first + records)
+            yield at, end, stored
+            at = end
+    for _, low, high in state.log_parts(max(start, state.sealed_end), stop):
+        yield from ((at, min(high, at + LOG_GROUP), 0) for at in range(low, high, LOG_GROUP))
