@@ -8,6 +8,8 @@ from blockpack._native.receipt import Receipt, Receipts
 from blockpack._native.transaction import Authorization, Transaction
 from blockpack._native.transactions import Transactions
 from blockpack._native.withdrawal import Withdrawal
+from blockpack.chain.columns.batch import Batches, Columns
+from blockpack.chain.columns.tables import TABLES
 from blockpack.chain.ranges import BlockRange
 from blockpack.chain.store import BlockStore, create
 from blockpack.chain.store import open_store as open
@@ -28,13 +30,16 @@ from blockpack.errors import (
 )
 
 __all__ = [
+    "TABLES",
     "Authorization",
+    "Batches",
     "Block",
     "BlockRange",
     "BlockStore",
     "BlockpackError",
     "ChainMismatchError",
     "ClosedError",
+    "Columns",
     "CorruptError",
     "ForkError",
     "Header",
