@@ -1,5 +1,7 @@
 """Keeps an EVM chain's blocks small on disk and reads them back at decode speed."""
 
+from typing import TYPE_CHECKING
+
 from blockpack import rlp
 from blockpack._native.block import Block
 from blockpack._native.header import Header
@@ -8,8 +10,6 @@ from blockpack._native.receipt import Receipt, Receipts
 from blockpack._native.transaction import Authorization, Transaction
 from blockpack._native.transactions import Transactions
 from blockpack._native.withdrawal import Withdrawal
-from blockpack.chain.columns.batch import Batches, Columns
-from blockpack.chain.columns.tables import TABLES
 from blockpack.chain.ranges import BlockRange
 from blockpack.chain.store import BlockStore, create
 from blockpack.chain.store import open_store as open
@@ -28,6 +28,10 @@ from blockpack.errors import (
     SequenceError,
     UnsupportedVersionError,
 )
+
+if TYPE_CHECKING:
+    from blockpack.chain.columns.batch import Batches, Columns
+    from blockpack.chain.columns.tables import TABLES
 
 __all__ = [
     "TABLES",
@@ -61,3 +65,14 @@ __all__ = [
     "open",
     "rlp",
 ]
+
+# What needs NumPy, which takes 7 MB of memory and 60 ms: a store is often read without it.
+_LATE = {"TABLES": "tables", "Batches": "batch", "Columns": "batch"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"blockpack.chain.columns.{_LATE[name]}"), name)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
 from blockpack._native.block import Block
-from blockpack.chain.columns.batch import Batches, Columns
-from blockpack.chain.columns.compute import Request
 
 if TYPE_CHECKING:
+    from blockpack.chain.columns.batch import Batches, Columns
+    from blockpack.chain.columns.compute import Request
     from blockpack.chain.store import BlockStore
 
 # A step up to this reads every group of the span once; a longer one leaves groups out and reads
@@ -115,6 +115,8 @@ class BlockRange(Sequence[Block]):
         return self.batches("blocks").__arrow_c_stream__(requested_schema)
 
     def _request(self, table: str, columns: Iterable[str] | None, threads: int) -> Request:
+        from blockpack.chain.columns.compute import Request  # late: it imports NumPy
+
         if self._numbers.step != 1:
             raise ValueError(f"columns are of a range of step 1, not {self._numbers.step}")
         return Request(self._store.records, self._numbers, table, columns, threads)
