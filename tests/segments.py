@@ -10,6 +10,7 @@ from typing import Any
 from blockpack._native.counters import Counters
 from blockpack.segment import layout
 from blockpack.segment.cache import GroupCache
+from blockpack.segment.grouping import Grouping
 from blockpack.segment.reader import SegmentReader
 from blockpack.segment.writer import Record, SegmentSummary, SegmentWriter
 from blockpack.store.fs import SYSTEM
@@ -19,12 +20,12 @@ FIRST = 1000
 
 def build(path: Path, records: Sequence[Record], *, codec: str = "zstd", tier: str = "fastest",
           group_size: int = 4, first: int = FIRST, table: int = 2, chain_id: int = 1,
-          executor: Executor | None = None) -> SegmentSummary:
+          executor: Executor | None = None, grouping: Grouping | None = None) -> SegmentSummary:
     """Write a segment of these records; a file that is there already is replaced."""
     path.unlink(missing_ok=True)
     writer = SegmentWriter(str(path), table=table, first=first, codec=codec, tier=tier,
-                           group_size=group_size, chain_id=chain_id, fs=SYSTEM,
-                           executor=executor)
+                           grouping=grouping or Grouping(group_size), chain_id=chain_id,
+                           fs=SYSTEM, executor=executor)
     for record in records:
         writer.add(record)
     return writer.finish()

@@ -13,6 +13,7 @@ from blockpack._native.group import GROUP_VARINT_MAX, Group, pack
 from blockpack.segment import layout
 from blockpack.segment.codecs import CODECS, TIER_IDS
 from blockpack.segment.digest import DIGEST_BYTES
+from blockpack.segment.grouping import Grouping
 
 TEXT = (Path(layout.__file__).parent.parent / "FORMAT.md").read_text()
 SEGMENT = TEXT[TEXT.index("# Sealed segment"):]
@@ -49,6 +50,7 @@ def fields(form: struct.Struct) -> list[tuple[int, int]]:
     ("## Header", 0, layout.HEADER),
     ("### Frame index (kind 1)", 0, layout.INDEX_ENTRY),
     ("### First ordinals (kind 3)", 0, layout.INDEX_FIRST),
+    ("### First frames (kind 4)", 0, layout.INDEX_FIRST),
     ("### Meta (kind 2)", 0, layout.META),
     ("### Meta (kind 2)", 1, layout.LANE),
     ("## Directory", 0, layout.DIRECTORY_ENTRY),
@@ -76,7 +78,7 @@ def test_limits() -> None:
         "content of a frame of several records": layout.GROUP_BYTES_MAX,
         "content of a frame of one record": layout.SINGLE_BYTES_MAX,
         "record": layout.RECORD_BYTES_MAX,
-        "records in a frame": layout.GROUP_SIZE_MAX,
+        "records in a frame, and in a group": layout.GROUP_SIZE_MAX,
         "records in a segment": layout.SEGMENT_RECORDS_MAX}
     assert f"over {layout.GROUP_BYTES_MAX:,}" in SEGMENT
     assert f"{GROUP_VARINT_MAX} x (records + 1)" in SEGMENT
@@ -95,7 +97,8 @@ def test_codecs_and_tiers() -> None:
 def test_section_kinds() -> None:
     kinds = {row[1]: number(row[0]) for row in rows("## Sections") if row[1] != "never used"}
     assert kinds == {"frame index": layout.KIND_FRAMES, "meta": layout.KIND_META,
-                     "first ordinals": layout.KIND_FIRSTS}
+                     "first ordinals": layout.KIND_FIRSTS,
+                     "first frames": layout.KIND_FIRST_FRAMES}
     unused = {number(row[0]) for row in rows("## Sections") if row[1] == "never used"}
     assert unused == {layout.KIND_FRAME, layout.KIND_DIRECTORY}
     assert layout.SECTION_REQUIRED == 1
@@ -106,6 +109,19 @@ def test_seeds() -> None:
     assert layout.place_seed(5, 0, 0, 4) == 5 ^ 4
     seeds = {row[0]: row[2] for row in rows("## Checksums")}
     assert seeds["directory"] == f"identity XOR place({layout.KIND_DIRECTORY:,}, 0, 0)"
+
+
+def test_example_of_a_keyed_group() -> None:
+    example = re.search(
+        r"in groups of (\d) with (\d) keys, stride (\d) and frame records (\d), the first frame "
+        r"holds the positions (.*), the next ones (.*)\.", SEGMENT)
+    assert example is not None
+    grouping = Grouping(*map(int, example.groups()[:4]))
+    frames = [[int(i) for i in frame.split(" and ")]
+              for frame in [example[5], *example[6].split(", ")]]
+    assert [list(frame) for frame in grouping.frames(grouping.group_size)] == frames
+    assert "0..4 are the low half of the frame's and bytes 4..8 the high half of the" in SEGMENT
+    assert layout.prefixed_checksum(0x1122334455667788, 0x99AABBCCDDEEFF00) == 0x99AABBCC55667788
 
 
 def test_digest_size() -> None:

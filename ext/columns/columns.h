@@ -112,7 +112,8 @@ struct bp_records {
     const uint8_t *data;
     uint64_t size;          /* of data, which may be the group's first part alone */
     const uint32_t *ends;   /* as bp_group_read gave them */
-    uint32_t start;         /* offset of the group's first record */
+    const uint32_t *starts; /* NULL: each record starts where the one before it ends */
+    uint32_t start;         /* then: offset of the group's first record */
     uint32_t low;
 };
 

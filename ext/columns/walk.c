@@ -14,7 +14,8 @@ static int find_record(struct bp_walk *walk, int source) {
     const struct bp_records *records = &walk->window.records[source];
     uint32_t i = records->low + walk->block;
     uint32_t end = records->ends[i];
-    uint64_t start = i == 0 ? records->start : records->ends[i - 1] & ~BP_GROUP_ABSENT;
+    uint64_t start = records->starts ? records->starts[i]
+                   : i == 0 ? records->start : records->ends[i - 1] & ~BP_GROUP_ABSENT;
     if (end & BP_GROUP_ABSENT) {
         return bp_walk_failed(walk, source, BP_MISSING_RECORD, 0, BP_RLP_ITEM);
     }

@@ -366,7 +366,7 @@ def test_other_records_under_valid_checksums_fail_the_digest(path: Path) -> None
 
 
 def test_content_bytes_are_verified(path: Path) -> None:
-    path.write_bytes(reseal(set_meta(112, "<Q", 12345))(path))
+    path.write_bytes(reseal(set_meta(128, "<Q", 12345))(path))
     faults = open_reader(path).verify()
     assert len(faults) == 1
     assert "12345" in str(faults[0])

@@ -64,14 +64,49 @@ static void check_group(const uint8_t *data, size_t size, size_t count) {
 }
 
 /* Frames of an accepted index tile file and records, and every record is found in its frame. */
+static void check_tiles(const struct bp_index *index, uint64_t start, uint64_t end) {
+    uint64_t offset = start, records = 0;
+    for (uint64_t i = 0; i < index->count; i++) {
+        struct bp_frame frame;
+        bp_index_frame(index, i, &frame);
+        DEMAND(frame.offset == offset && frame.stored_size > 0 && frame.key <= i);
+        DEMAND(frame.records > 0 && frame.records <= index->group_size);
+        DEMAND(index->keys || (frame.first == records && frame.key == i));
+        for (uint64_t k = 0; k < frame.records; k += frame.records > 2 ? frame.records - 1 : 1) {
+            uint64_t ordinal = bp_index_ordinal(index, &frame, k);
+            DEMAND(ordinal < index->records && bp_index_find(index, ordinal) == i);
+            DEMAND(bp_index_position(index, &frame, ordinal) == k);
+        }
+        offset += frame.stored_size;
+        records += frame.records;
+    }
+    DEMAND(offset == end && records == index->records);
+}
+
+/* Groups of full size and a last one of `extra` records. */
+static void check_keyed(const uint8_t *data, size_t size, struct bp_index index, uint64_t extra) {
+    uint64_t fault;
+    index.keys = 1 + index.group_size % 5;
+    index.stride = 1 + index.group_size % 3;
+    index.frame_records = 1 + index.group_size % 2;
+    uint64_t full = bp_index_frames(&index, index.group_size);
+    index.count = size / BP_INDEX_ENTRY_BYTES - 1;
+    index.records = index.count / full * index.group_size + extra % index.group_size;
+    uint64_t start = bp_load64le(data), end = bp_load64le(data + index.count * BP_INDEX_ENTRY_BYTES);
+    if (index.records && bp_index_check(&index, start, end, &fault) == BP_OK) {
+        check_tiles(&index, start, end);
+    }
+}
+
 static void check_index(const uint8_t *data, size_t size, uint64_t group_size, int regular) {
     uint64_t step = BP_INDEX_ENTRY_BYTES + (regular ? 0 : BP_INDEX_FIRST_BYTES);
     uint64_t entries = size / step;
     if (entries < 2 || group_size == 0) {
         return;
     }
-    struct bp_index index = {data, regular ? NULL : data + entries * BP_INDEX_ENTRY_BYTES,
-                             entries - 1, 0, group_size};
+    struct bp_index index = {.entries = data, .count = entries - 1, .groups = entries - 1,
+                             .firsts = regular ? NULL : data + entries * BP_INDEX_ENTRY_BYTES,
+                             .group_size = group_size};
     index.records = regular ? (entries - 1) * group_size
                             : bp_load32le(index.firsts + (entries - 1) * BP_INDEX_FIRST_BYTES);
     uint64_t start = bp_load64le(data);
@@ -80,19 +115,12 @@ static void check_index(const uint8_t *data, size_t size, uint64_t group_size, i
     if (index.records == 0 || bp_index_check(&index, start, end, &fault) < 0) {
         return;
     }
-    uint64_t offset = start, ordinal = 0;
-    for (uint64_t i = 0; i < index.count; i++) {
-        struct bp_frame frame;
-        bp_index_frame(&index, i, &frame);
-        DEMAND(frame.offset == offset && frame.stored_size > 0);
-        DEMAND(frame.first == ordinal && frame.records > 0 && frame.records <= group_size);
-        for (uint64_t k = 0; k < frame.records; k += frame.records > 2 ? frame.records - 1 : 1) {
-            DEMAND(bp_index_find(&index, ordinal + k) == i);
+    check_tiles(&index, start, end);
+    if (regular) {
+        for (uint64_t extra = 0; extra < group_size; extra++) {
+            check_keyed(data, size, index, extra);
         }
-        offset += frame.stored_size;
-        ordinal += frame.records;
     }
-    DEMAND(offset == end && ordinal == index.records);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_size) {
@@ -155,9 +183,10 @@ static size_t make_index(uint8_t *target) {
         offset += 1 + random_below(1000);
         first += 1 + random_below(group_size);
     }
-    struct bp_index index = {target + 2, regular ? NULL : target + 2 +
-                             entries * BP_INDEX_ENTRY_BYTES, entries - 1,
-                             regular ? (entries - 1) * group_size : last, group_size};
+    struct bp_index index = {
+        .entries = target + 2, .count = entries - 1, .groups = entries - 1,
+        .firsts = regular ? NULL : target + 2 + entries * BP_INDEX_ENTRY_BYTES,
+        .records = regular ? (entries - 1) * group_size : last, .group_size = group_size};
     uint64_t fault;
     DEMAND(bp_index_check(&index, 64, bp_load64le(target + 2 + (entries - 1) *
                                                   BP_INDEX_ENTRY_BYTES), &fault) == BP_OK);

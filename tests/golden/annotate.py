@@ -14,10 +14,11 @@ HEADER = [(8, "magic"), (2, "version"), (1, "table"), (1, "codec"), (1, "tier"),
           (8, "first number"), (4, "group size"), (4, "reserved"), (8, "chain id"),
           (8, "reserved"), (8, "checksum: the segment's identity")]
 ENTRY = [(8, "offset"), (8, "checksum")]
-NAMES = {1: "frame index", 2: "meta", 3: "first ordinals"}
+NAMES = {1: "frame index", 2: "meta", 3: "first ordinals", 4: "first frames"}
 META = [(8, "records"), (8, "present records"), (16, "digest: sum"), (8, "digest: total length"),
-        (1, "lane 0: codec"), (1, "lane 0: tier"), (2, "reserved"), (4, "lane 0: group size"),
-        (8, "lane 0: content bytes")]
+        (1, "lane 0: codec"), (1, "lane 0: tier"), (1, "lane 0: prefix"), (1, "lane 0: transform"),
+        (4, "lane 0: group size"), (4, "lane 0: keys"), (4, "lane 0: stride"),
+        (4, "lane 0: frame records"), (4, "reserved"), (8, "lane 0: content bytes")]
 SECTION = [(2, "kind"), (2, "lane"), (2, "flags"), (2, "reserved"), (8, "offset"), (8, "size"),
            (8, "checksum")]
 FOOTER = [(8, "magic"), (2, "version"), (2, "reserved"), (4, "sections"), (8, "file size"),
@@ -76,9 +77,9 @@ def walk(data: bytes) -> Iterator[str | tuple[int, int, str]]:
                 closing = i == len(entries) - 1
                 name = "closing entry" if closing else f"frame {i}"
                 yield from fields(data, offset + 16 * i, ENTRY, f"{name}: ")
-        elif kind == 3:
-            for i in range(len(entries)):
-                yield from fields(data, offset + 4 * i, [(4, f"frame {i}")])
+        elif kind in {3, 4}:
+            for i in range(size // 4):
+                yield from fields(data, offset + 4 * i, [(4, f"group {i}")])
         else:
             yield offset, 64, "the header once more"
             yield from fields(data, offset + 64, META)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from blockpack.segment.grouping import Grouping
+
 Case = tuple[list[bytes | None], dict[str, Any]]
 
 # Name of the file without .txt -> records and knobs.
@@ -12,11 +14,16 @@ CASES: dict[str, Case] = {
     # depend on how well ours compresses.
     "segment-v0-s2": (
         [b"alpha", None, b"", b"beta", b"gamma"],
-        {"table": 1, "first": 16_000_000, "codec": "s2", "tier": "fastest", "group_size": 3,
+        {"table": 1, "first": 16_000_000, "codec": "s2", "tier": "fastest", "grouping": Grouping(3),
          "chain_id": 1}),
     # Deltas of two bytes, an absent and an empty record, a repeat for the compressor to find.
     "segment-v0-zstd": (
         [b"header " * 40, None, b"", b"header " * 41, b"last"],
-        {"table": 2, "first": 7, "codec": "zstd", "tier": "better", "group_size": 4,
+        {"table": 2, "first": 7, "codec": "zstd", "tier": "better", "grouping": Grouping(4),
          "chain_id": 11_155_111}),
+    # Two groups, each a key group and two frames that have it as their prefix.
+    "segment-v0-keyed": (
+        [b"block %d " % i * 9 for i in range(9)],
+        {"table": 2, "first": 100, "codec": "zstd", "tier": "default",
+         "grouping": Grouping(5, 2, 2, 2), "chain_id": 1}),
 }

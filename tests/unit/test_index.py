@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import struct
 from typing import Any
@@ -12,6 +13,7 @@ from reference.index import Row
 
 from blockpack._native.index import INDEX_ENTRY_BYTES, INDEX_FIRST_BYTES, FrameIndex
 from blockpack.errors import CorruptError
+from blockpack.segment.grouping import Grouping
 
 
 def rows_of(counts: list[int], start: int = 64) -> list[Row]:
@@ -168,3 +170,78 @@ def test_buffers_of_other_sizes_are_refused() -> None:
     for changed in ({"group_size": 0}, {"records": 0}, {"records": 2**32}):
         with pytest.raises(ValueError, match="an index of"):
             open_index(rows, **changed)
+
+
+GROUPINGS = [Grouping(8, 2, 4, 1), Grouping(8, 2, 3, 4), Grouping(8, 3, 1, 2), Grouping(5, 9, 1, 1),
+             Grouping(7, 1, 5, 3), Grouping(1, 1, 1, 1)]
+
+
+def open_keyed(grouping: Grouping, counts: list[int], *, regular: bool = False,
+               first_frames: bytes | None = None,
+               count: int | None = None) -> tuple[FrameIndex, list[Row], list[list[int]]]:
+    """The index of groups of so many records each, its frames, and the ordinals in each."""
+    rows, held = reference.keyed_rows(counts, grouping.frames, lambda i: 10 + i, 64)
+    entries, _ = reference.encode(rows)
+    last = rows[-1]
+    frames = first_frames or reference.firsts_of([len(grouping.frames(n)) for n in counts])
+    index = FrameIndex(entries, None if regular else reference.firsts_of(counts),
+                       frames=None if regular else frames, keying=grouping.keying,
+                       records=sum(counts) if count is None else count,
+                       group_size=grouping.group_size, start=64,
+                       end=last.offset + last.stored_size)
+    return index, rows, held
+
+
+@pytest.mark.parametrize("regular", [True, False])
+@pytest.mark.parametrize("grouping", GROUPINGS, ids=str)
+@pytest.mark.parametrize("short", [False, True])
+def test_every_record_of_keyed_groups_is_found(grouping: Grouping, short: bool,
+                                               regular: bool) -> None:
+    size = grouping.group_size
+    for last in range(1, size + 1):
+        counts = ([size, last] if regular else
+                  [last, size, 1, last] if short else [size, last, size])
+        index, rows, held = open_keyed(grouping, counts, regular=regular)
+        assert index.keyed
+        at = 0
+        for count in counts:
+            frames = len(grouping.frames(count))
+            first = sum(1 for row in rows if row.offset < rows[at].offset)
+            stored = sum(row.stored_size for row in rows[at:at + frames])
+            ordinals = sorted(itertools.chain(*held[at:at + frames]))
+            for ordinal in ordinals:
+                assert index.group(ordinal) == (ordinals[0], count, first, stored)
+            for i in range(at, at + frames):
+                row = rows[i]
+                assert index.entry(i) == (i, row.offset, row.stored_size, row.checksum, row.first,
+                                          row.records)
+                assert index.ordinals(i) == held[i]
+                assert index.key(i) == first
+                assert [index.find(ordinal) for ordinal in held[i]] == [i] * row.records
+                assert [index.position(o) for o in held[i]] == list(range(row.records))
+            at += frames
+
+
+def test_a_keyed_index_that_does_not_add_up_is_refused() -> None:
+    grouping = Grouping(8, 2, 4, 1)
+    with pytest.raises(CorruptError):
+        open_keyed(grouping, [3, 3, 8], regular=True)
+    for wrong in ([7, 4, 7], [7, 3], [0, 10, 7], [2**32 - 1, 1, 7]):
+        with pytest.raises((CorruptError, ValueError)):
+            open_keyed(grouping, [8, 3, 8],
+                       first_frames=b"".join(struct.pack("<I", sum(wrong[:i]) % 2**32)
+                                             for i in range(len(wrong) + 1)))
+    with pytest.raises(CorruptError):
+        open_keyed(grouping, [8, 3], regular=True, count=12)
+
+
+def test_keying_and_first_frames_go_together() -> None:
+    rows = rows_of([4, 4])
+    entries, firsts = reference.encode(rows)
+    limits: dict[str, Any] = {"records": 8, "group_size": 4, "start": 64, "end": 85}
+    for frames, keying in ((firsts, None), (None, (1, 1, 1))):
+        with pytest.raises(ValueError, match="first frames are for keyed lanes"):
+            FrameIndex(entries, firsts, frames=frames, keying=keying, **limits)
+    for keying in ((0, 1, 1), (1, 0, 1), (1, 1, 0)):
+        with pytest.raises(ValueError, match="a keyed lane with keying"):
+            FrameIndex(entries, None, keying=keying, **limits)

@@ -23,7 +23,7 @@ def test_sizes() -> None:
     assert layout.INDEX_ENTRY.size == layout.INDEX_ENTRY_BYTES == 16
     assert layout.INDEX_FIRST.size == layout.INDEX_FIRST_BYTES == 4
     assert layout.META.size == 104
-    assert layout.LANE.size == 16
+    assert layout.LANE.size == 32
 
 
 def test_magics_show_a_text_mode_copy() -> None:
@@ -108,13 +108,31 @@ def test_a_footer_that_breaks_the_format(at: int, value: bytes) -> None:
 
 @pytest.mark.parametrize(("at", "value"), [
     (64, bytes(8)), (64, struct.pack("<Q", 2**32)), (72, struct.pack("<Q", 101)),
-    (106, b"\x01"), (107, b"\x01"), (108, bytes(4)),
-], ids=["no records", "too many records", "more present than there are", "reserved a",
-        "reserved b", "group size 0"])
+    (124, b"\x01"), (108, bytes(4)), (112, b"\x01"), (116, b"\x01"), (120, b"\x01"),
+    (106, b"\x01"), (106, b"\x01\0\x40\0\0\0" + struct.pack("<III", 4, 0, 1)),
+    (106, b"\x01\0\x40\0\0\0" + struct.pack("<III", 4, 4, 65537)),
+], ids=["no records", "too many records", "more present than there are", "reserved",
+        "group size 0", "keys in a plain lane", "stride in a plain lane", "frames in a plain lane",
+        "keyed lane without keys", "stride 0", "frames too large"])
 def test_a_meta_section_that_breaks_the_format(at: int, value: bytes) -> None:
     data = bytearray(META.pack())
     data[at:at + len(value)] = value
     with pytest.raises(CorruptError):
+        Meta.unpack(bytes(data), 1, "f", 0)
+
+
+def test_a_keyed_lane_comes_back() -> None:
+    lane = layout.Lane(2, 2, 64, 10**9, 16, 4, 1)
+    meta = Meta(META.header, 100, 50, META.digest, (lane,))
+    assert Meta.unpack(meta.pack(), 1, "f", 0) == meta
+
+
+@pytest.mark.parametrize(("at", "what"), [(106, "prefix 9 and transform 0"),
+                                          (107, "prefix 0 and transform 9")])
+def test_a_lane_of_a_later_version_is_named(at: int, what: str) -> None:
+    data = bytearray(META.pack())
+    data[at] = 9
+    with pytest.raises(UnsupportedVersionError, match=what):
         Meta.unpack(bytes(data), 1, "f", 0)
 
 

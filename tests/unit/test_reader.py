@@ -15,6 +15,7 @@ from blockpack._native.counters import Counters
 from blockpack.errors import ClosedError, CorruptError
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import CODECS
+from blockpack.segment.grouping import Grouping
 from blockpack.segment.reader import SegmentReader
 from blockpack.segment.writer import Record
 
@@ -69,7 +70,7 @@ def test_description(tmp_path: Path, mmap: bool) -> None:
                     chain_id=2**63 + 1)
     reader = open_reader(path, mmap=mmap)
     assert (reader.table, reader.first, reader.count, reader.frame_count) == (3, 2**40, 101, 7)
-    assert (reader.codec, reader.tier, reader.group_size) == ("s2", "better", 16)
+    assert (reader.codec, reader.tier, reader.grouping) == ("s2", "better", Grouping(16))
     assert reader.chain_id == 2**63 + 1
     assert reader.digest == summary.digest
     assert (reader.present, reader.decoded_bytes) == (summary.present, summary.decoded_bytes)

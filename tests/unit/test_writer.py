@@ -17,6 +17,7 @@ from blockpack.errors import ClosedError, KnobError, LimitError
 from blockpack.segment import layout
 from blockpack.segment.codecs import LEVELS, get_codec
 from blockpack.segment.digest import Digest
+from blockpack.segment.grouping import Grouping
 from blockpack.segment.writer import Record, SegmentWriter
 from blockpack.store.fs import FileSystem
 
@@ -119,14 +120,13 @@ def test_a_record_above_the_limit_is_refused_and_the_writer_goes_on(tmp_path: Pa
 
 def new_writer(folder: Path, fs: FileSystem, executor: Executor | None = None) -> SegmentWriter:
     return SegmentWriter(str(folder / "a.seg"), table=2, first=FIRST, codec="zstd",
-                         tier="fastest", group_size=2, chain_id=1, fs=fs, executor=executor)
+                         tier="fastest", grouping=Grouping(2), chain_id=1, fs=fs, executor=executor)
 
 
 def test_knobs_are_checked_before_a_file_exists(tmp_path: Path) -> None:
     good: dict[str, Any] = {"table": 2, "first": 0, "codec": "zstd", "tier": "fastest",
-                            "group_size": 1, "chain_id": 1, "fs": FileSystem()}
-    for wrong in ({"group_size": 0}, {"group_size": layout.GROUP_SIZE_MAX + 1},
-                  {"codec": "lz4"}, {"tier": "quick"}, {"codec": "s2", "tier": "default"}):
+                            "grouping": Grouping(1), "chain_id": 1, "fs": FileSystem()}
+    for wrong in ({"codec": "lz4"}, {"tier": "quick"}, {"codec": "s2", "tier": "default"}):
         with pytest.raises(KnobError):
             SegmentWriter(str(tmp_path / "a.seg"), **{**good, **wrong})
     assert list(tmp_path.iterdir()) == []
@@ -213,7 +213,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path: Path, nth: int,
     noise = [bytes(range(256)) * 3000 + bytes([i]) for i in range(8)]
     with ThreadPoolExecutor(threads or 1) as pool:
         writer = SegmentWriter(str(tmp_path / "a.seg"), table=2, first=FIRST, codec="snappy",
-                               tier="fastest", group_size=1, chain_id=1, fs=fs,
+                               tier="fastest", grouping=Grouping(1), chain_id=1, fs=fs,
                                executor=pool if threads else None)
         failure = fill(writer, noise * 4)
         if failure is None:
@@ -270,7 +270,7 @@ class Counting(Executor):
 def test_no_more_groups_than_the_window_are_in_flight(tmp_path: Path) -> None:
     pool = Counting()
     writer = SegmentWriter(str(tmp_path / "a.seg"), table=2, first=FIRST, codec="zstd",
-                           tier="fastest", group_size=2, chain_id=1, fs=FileSystem(),
+                           tier="fastest", grouping=Grouping(2), chain_id=1, fs=FileSystem(),
                            executor=pool, window=3)
     for i in range(30):
         writer.add(bytes(i))

@@ -113,6 +113,7 @@ cdef extern from "columns/columns.h" nogil:
         const uint8_t *data
         uint64_t size
         const uint32_t *ends
+        const uint32_t *starts
         uint32_t start
         uint32_t low
 
@@ -325,6 +326,7 @@ cdef class Builder:
             window.records[i].data = <const uint8_t *>group.c_buffer.buf
             window.records[i].size = group.c_buffer.len
             window.records[i].ends = group.c_ends
+            window.records[i].starts = group.c_starts
             window.records[i].start = group.table_size
             window.records[i].low = <uint32_t>low
         check(bp_walk_open(&self.c_wants, &window, &walk), "group")

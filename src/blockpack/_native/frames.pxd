@@ -15,6 +15,7 @@ cdef class FrameReader:
     cdef object advise
     cdef int advised_fd
     cdef object inflate
+    cdef object inflater_after
     cdef object checksum
     cdef Counters counters
     cdef GroupCache cache
@@ -36,4 +37,8 @@ cdef class FrameReader:
     cdef object bytes_of(self, bp_frame *frame)
     cdef int will_need(self, bp_frame *frame) except -1
     cdef int compare(self, uint64_t frame_number, bp_frame *frame, object data) except -1
-    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data)
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Group key)
+    cdef object inflated(self, uint64_t frame_number, bp_frame *frame, object data, object inflate)
+    cdef Group fetch(self, uint64_t frame_number, bp_frame *frame)
+    cdef Group kept_key(self, uint64_t frame_number)
+    cdef Group load_key(self, uint64_t frame_number)

@@ -9,7 +9,16 @@ cimport cython
 from libc.stdint cimport uint64_t
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
-from blockpack._native.index cimport bp_frame, bp_index_find, bp_index_frame
+from blockpack._native.group cimport Gathering
+from blockpack._native.index cimport (
+    bp_frame,
+    bp_index_find,
+    bp_index_frame,
+    bp_index_group,
+    bp_index_group_of,
+    bp_index_ordinal,
+    bp_index_position,
+)
 
 from blockpack.errors import CorruptError, LimitError
 
@@ -24,6 +33,11 @@ cdef extern from *:
     #endif
     """
     void blockpack_will_need(int fd, uint64_t offset, uint64_t size) nogil
+
+
+# Added to a table's number: what the cache accounts its key groups to. A key group must not push
+# out the last dependent one, nor that the key.
+cdef int KEYS = 256
 
 
 cdef uint64_t now_ns() noexcept nogil:
@@ -41,14 +55,16 @@ cdef class FrameReader:
     ``first`` is the segment's first number. ``limits`` are the largest content of a frame of
     several records, that of one of one record, the stored size from which a record is extracted
     from a frame of several rather than the frame inflated whole, and the stored size above which
-    a read is announced. ``cache`` may be None; ``table`` is what it accounts the groups to.
+    a read is announced. ``cache`` may be None; ``table`` is what it accounts the groups to, and
+    ``table`` + 256 the key groups of a keyed lane, which ``inflater_after(content)`` makes into
+    (inflate for the frames that have it as their prefix, bytes of memory that this takes).
 
     Nothing changes after construction, so a reader that drops it does not disturb a read.
     """
 
     def __cinit__(self, FrameIndex index not None, source, inflate, checksum, *, str path,
                   uint64_t identity, uint64_t first, Counters counters not None, limits,
-                  GroupCache cache=None, table=0):
+                  GroupCache cache=None, table=0, inflater_after=None):
         self.index = index
         self.source = source
         self.window = source.window
@@ -56,6 +72,7 @@ cdef class FrameReader:
         self.advise = source.advise
         self.advised_fd = source.advised_fd
         self.inflate = inflate
+        self.inflater_after = inflater_after
         self.checksum = checksum
         self.counters = counters
         self.cache = cache
@@ -80,10 +97,11 @@ cdef class FrameReader:
         cdef uint64_t ordinal = self.ordinal_of(number)
         cdef uint64_t frame_number = bp_index_find(&self.index.c_index, ordinal)
         bp_index_frame(&self.index.c_index, frame_number, &frame)
-        i[0] = ordinal - frame.first
-        cdef bint whole = frame.records == 1 or frame.stored_size < self.extract_min
+        i[0] = bp_index_position(&self.index.c_index, &frame, ordinal)
+        cdef bint whole = (frame.records == 1 or frame.stored_size < self.extract_min
+                           or frame.key != frame_number)
         if self.cache is None:
-            return self.load(frame_number, &frame, self.stored(&frame)) if whole else None
+            return self.fetch(frame_number, &frame) if whole else None
         cdef uint64_t key = self.base + frame_number
         cdef Group group = self.cache.get(key)
         if group is not None:
@@ -92,19 +110,74 @@ cdef class FrameReader:
         self.counters.cache_misses += 1
         if frame.records == 1:
             if not self.cache.touched_before(key):
-                return self.load(frame_number, &frame, self.stored(&frame))
+                return self.fetch(frame_number, &frame)
         elif not whole and not self.cache.touched_before(key):
             return None
+        if self.index.c_index.keys and frame.key == frame_number:
+            return self.kept_key(frame_number)
         self.cache.make_room(self.table)
-        group = self.load(frame_number, &frame, self.stored(&frame))
+        group = self.fetch(frame_number, &frame)
         self.cache.put(key, self.table, group)
         return group
 
-    def group(self, Py_ssize_t frame_number):
-        """The whole group of a frame, past the cache; ``announce`` it first, best a frame ahead."""
+    def group(self, Py_ssize_t frame_number, Group key=None):
+        """The whole group of a frame, past the cache; ``announce`` it first, best a frame ahead.
+
+        ``key`` is what ``key_group`` gave for the frame's key, where it has one.
+        """
         cdef bp_frame frame
         self.frame_at(frame_number, &frame)
-        return self.load(frame_number, &frame, self.bytes_of(&frame))
+        if frame.key != <uint64_t>frame_number and key is None:
+            key = self.load_key(frame.key)
+        return self.load(frame_number, &frame, self.bytes_of(&frame), key)
+
+    def key_group(self, Py_ssize_t frame_number):
+        """The group of a frame that is the prefix of others, ready for that; past the cache."""
+        cdef bp_frame frame
+        self.frame_at(frame_number, &frame)
+        return self.load_key(frame_number)
+
+    def span(self, start, stop):
+        """The records of ordinals start..stop-1, all in one group of a keyed lane, as one Group.
+
+        Each frame that holds one of them is inflated once, and the keys' frame, unless it is in
+        the cache; nothing is put there.
+        """
+        cdef uint64_t low = start, high = stop, i, ordinal, position
+        cdef bp_index_group place = bp_index_group_of(&self.index.c_index, low)
+        cdef Gathering gathering = Gathering(high - low)
+        cdef Group key = None, group
+        cdef bp_frame frame
+        if not low < high <= place.first + place.records:
+            raise IndexError(f"ordinals {low}..{high - 1} are not of one group")
+        if self.cache is not None:
+            key = self.cache.get(self.base + place.frame)
+        if key is None:
+            key = self.load_key(place.frame)
+        i = place.frame
+        while i < self.index.c_index.count:
+            bp_index_frame(&self.index.c_index, i, &frame)
+            if frame.group != place.first or (i > place.frame and frame.first >= high):
+                break
+            group = None
+            for position in range(frame.records):
+                ordinal = bp_index_ordinal(&self.index.c_index, &frame, position)
+                if low <= ordinal < high:
+                    if group is None:
+                        group = key if i == place.frame else self.load(
+                            i, &frame, self.bytes_of(&frame), key)
+                    gathering.take(group, position, ordinal - low)
+            i += 1
+        return gathering.done()
+
+    def announce_span(self, start, stop):
+        """Tell the system that ``span`` will be called."""
+        cdef bp_frame frame, last
+        cdef bp_index_group place = bp_index_group_of(&self.index.c_index, start)
+        bp_index_frame(&self.index.c_index, place.frame, &frame)
+        bp_index_frame(&self.index.c_index, bp_index_find(&self.index.c_index, stop - 1), &last)
+        frame.stored_size = last.offset + last.stored_size - frame.offset
+        self.will_need(&frame)
 
     def data(self, Py_ssize_t frame_number):
         """The stored bytes of a frame, their checksum compared."""
@@ -199,16 +272,63 @@ cdef class FrameReader:
     cdef int compare(self, uint64_t frame_number, bp_frame *frame, object data) except -1:
         # The seed is layout.place_seed for a frame of lane 0.
         cdef uint64_t found = self.checksum(data, self.identity ^ frame_number)
-        if found != frame.checksum:
+        cdef uint64_t expected = frame.checksum
+        if frame.key != frame_number:    # the other half is of the content
+            found, expected = found & 0xFFFFFFFF, expected & 0xFFFFFFFF
+        if found != expected:
             raise CorruptError(f"frame {frame_number}: checksum mismatch; restore the file or "
                                "repair the store", file=self.path, offset=frame.offset,
-                               expected=f"{frame.checksum:016x}", found=f"{found:016x}")
+                               expected=f"{expected:016x}", found=f"{found:016x}")
         return 0
 
-    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data):
+    cdef Group fetch(self, uint64_t frame_number, bp_frame *frame):
+        """The group of a frame that was not announced, its key group by way of the cache."""
+        cdef Group key = None if frame.key == frame_number else self.kept_key(frame.key)
+        return self.load(frame_number, frame, self.stored(frame), key)
+
+    cdef Group kept_key(self, uint64_t frame_number):
+        """A key group, out of the cache or into it."""
+        if self.cache is None:
+            return self.load_key(frame_number)
+        cdef uint64_t key = self.base + frame_number
+        cdef Group group = self.cache.get(key)
+        if group is None:
+            self.cache.make_room(self.table + KEYS)
+            group = self.load_key(frame_number)
+            self.cache.put(key, self.table + KEYS, group)
+        return group
+
+    cdef Group load_key(self, uint64_t frame_number):
+        cdef bp_frame frame
+        bp_index_frame(&self.index.c_index, frame_number, &frame)
+        cdef Group group = self.load(frame_number, &frame, self.stored(&frame), None)
+        group.inflate_after, group.extra_bytes = self.inflater_after(group.content)
+        return group
+
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Group key):
+        cdef uint64_t found
+        if frame.key == frame_number:
+            content = self.inflated(frame_number, frame, data, self.inflate)
+        else:
+            content = self.inflated(frame_number, frame, data, key.inflate_after)
+            # A wrong prefix can decode without a fault.
+            found = self.checksum(content, self.identity ^ frame_number)
+            if (found ^ frame.checksum) >> 32:
+                raise CorruptError(
+                    f"frame {frame_number}: does not decode after its key group, frame "
+                    f"{frame.key}; restore the file or repair the store", file=self.path,
+                    offset=frame.offset, expected=f"{frame.checksum >> 32:08x}",
+                    found=f"{found >> 32:08x}")
+        try:
+            return Group(content, frame.records)
+        except (CorruptError, LimitError) as error:
+            raise self.broken(frame_number, error) from error
+
+    cdef object inflated(self, uint64_t frame_number, bp_frame *frame, object data,
+                         object inflate):
         cdef uint64_t start = now_ns()
         try:
-            content = self.inflate(data, self.size_max(frame))
+            content = inflate(data, self.size_max(frame))
         except (CorruptError, LimitError, MemoryError) as error:
             self.compare(frame_number, frame, data)
             if isinstance(error, MemoryError):
@@ -216,7 +336,4 @@ cdef class FrameReader:
             raise self.broken(frame_number, error) from error
         self.counters.inflated(frame.stored_size, len(content), now_ns() - start)
         self.compare(frame_number, frame, data)    # last: see unverified
-        try:
-            return Group(content, frame.records)
-        except (CorruptError, LimitError) as error:
-            raise self.broken(frame_number, error) from error
+        return content

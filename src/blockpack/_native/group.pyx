@@ -1,12 +1,16 @@
 """The content of a frame: packing records into it and finding them again (ext/group/group.h)."""
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
 
 from blockpack._native.status cimport check
+
+from blockpack.errors import LimitError
 
 cdef extern from "group/group.h" nogil:
     const unsigned BP_GROUP_RECORDS_MAX
@@ -101,7 +105,8 @@ cdef class Group:
     """
 
     def __cinit__(self, content, Py_ssize_t count, Py_ssize_t decoded_size=-1):
-        self.c_ends = NULL
+        if content is None:    # empty: Gathering fills it
+            return
         self.count = count
         self.content = content
         PyObject_GetBuffer(content, &self.c_buffer, PyBUF_SIMPLE)
@@ -119,6 +124,7 @@ cdef class Group:
 
     def __dealloc__(self):
         PyMem_Free(self.c_ends)
+        PyMem_Free(self.c_starts)
         PyBuffer_Release(&self.c_buffer)
 
     def __len__(self):
@@ -126,8 +132,9 @@ cdef class Group:
 
     @property
     def nbytes(self):
-        """Bytes of memory that the content and the table take."""
-        return self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
+        """Bytes of memory that the content, the table and its use as a prefix take."""
+        return (self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
+                + self.extra_bytes)
 
     cdef int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
         """Where record i is: 1, or 0 when it is absent."""
@@ -135,7 +142,10 @@ cdef class Group:
             raise IndexError(f"record {i} of a group of {self.count}")
         if self.c_ends[i] & BP_GROUP_ABSENT:
             return 0
-        start[0] = self.c_ends[i - 1] & ~BP_GROUP_ABSENT if i else self.table_size
+        if self.c_starts is not NULL:
+            start[0] = self.c_starts[i]
+        else:
+            start[0] = self.c_ends[i - 1] & ~BP_GROUP_ABSENT if i else self.table_size
         end[0] = self.c_ends[i]
         return 1
 
@@ -176,3 +186,76 @@ cdef class Group:
         if not self.locate_here(i, &start, &end):
             return None
         return PyBytes_FromStringAndSize(<char *>self.c_buffer.buf + start, end - start)
+
+
+@cython.final
+cdef class Gathering:
+    """Builds one group out of records of several, for a range that lies in many frames.
+
+    Records are copied while their frame is in the processor's caches: 4 us for one of 90 KB, and
+    the frames need not all be in memory at once. They may come in any order.
+    """
+
+    def __cinit__(self, Py_ssize_t count):
+        cdef Group group = Group.__new__(Group, None, 0)
+        if count < 1 or count > <Py_ssize_t>BP_GROUP_RECORDS_MAX:
+            raise IndexError(f"a group holds 1 to {BP_GROUP_RECORDS_MAX} records, not {count}")
+        group.c_ends = <uint32_t *>PyMem_Calloc(count, sizeof(uint32_t))
+        group.c_starts = <uint32_t *>PyMem_Calloc(count, sizeof(uint32_t))
+        if group.c_ends is NULL or group.c_starts is NULL:
+            raise MemoryError()
+        group.count = count
+        self.group = group
+        self.arena = Arena.__new__(Arena)
+
+    cdef int take(self, Group source, Py_ssize_t i, Py_ssize_t place) except -1:
+        """Copy record i of a group: it becomes record ``place`` of the new one."""
+        cdef Py_ssize_t start = 0, end = 0
+        cdef Py_ssize_t at = self.arena.size
+        if not source.locate_here(i, &start, &end):
+            self.group.c_starts[place] = <uint32_t>at
+            self.group.c_ends[place] = <uint32_t>at | BP_GROUP_ABSENT
+            return 0
+        if at + (end - start) >= <Py_ssize_t>BP_GROUP_ABSENT:
+            raise LimitError(f"records of one group take {at + (end - start)} bytes")
+        self.arena.append(<const uint8_t *>source.c_buffer.buf + start, end - start)
+        self.group.c_starts[place] = <uint32_t>at
+        self.group.c_ends[place] = <uint32_t>self.arena.size
+        return 0
+
+    cdef Group done(self):
+        """The group; nothing can be taken after."""
+        cdef Group group = self.group
+        group.content = self.arena
+        PyObject_GetBuffer(self.arena, &group.c_buffer, PyBUF_SIMPLE)
+        group.decoded_size = group.c_buffer.len
+        self.group = None
+        return group
+
+
+@cython.final
+cdef class Arena:
+    """Memory that grows while it is filled, then a read-only buffer."""
+
+    cdef int append(self, const uint8_t *data, Py_ssize_t size) except -1:
+        cdef Py_ssize_t capacity
+        cdef uint8_t *grown
+        if size > self.capacity - self.size:
+            # By half: moving pages is cheap for the sizes that matter, and few are left over.
+            capacity = max(self.size + size, self.capacity + self.capacity // 2)
+            grown = <uint8_t *>realloc(self.c_data, capacity)
+            if grown is NULL:
+                raise MemoryError()
+            self.c_data = grown
+            self.capacity = capacity
+        if size:
+            memcpy(self.c_data + self.size, data, size)
+        self.size += size
+        return 0
+
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        PyBuffer_FillInfo(view, self, self.c_data if self.c_data is not NULL else <uint8_t *>b"",
+                          self.size, 1, flags)
+
+    def __dealloc__(self):
+        free(self.c_data)

@@ -16,16 +16,26 @@ cdef extern from "zstd/frame.h" nogil:
 
 cdef object ZstdError = zstandard.ZstdError
 
+# About what libzstd takes for an idle decompressor.
+DECOMPRESSOR_BYTES = 160 << 10
+
 
 @cython.final
 cdef class ZstdInflater:
-    """Whole frames, for any number of threads: idle decompressors are kept for the next frame."""
+    """Whole frames, for any number of threads: idle decompressors are kept for the next frame.
+
+    ``prefix`` is the content that the frames were compressed after, of which a copy is kept.
+    """
 
     # Bound methods `decompress`: a decompressor is not for two threads at once.
     cdef list idle
+    cdef object dictionary
 
-    def __cinit__(self):
+    def __cinit__(self, prefix=None):
         self.idle = []
+        # Raw content: it may start like a trained dictionary by chance.
+        self.dictionary = None if prefix is None else zstandard.ZstdCompressionDict(
+            prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
     def inflate(self, frame, Py_ssize_t size_max):
         """The content of one frame.
@@ -36,7 +46,7 @@ cdef class ZstdInflater:
         cdef uint64_t size = declared(frame)
         if size > <uint64_t>size_max:
             raise wrong_size(size_max, size)
-        decompress = self.idle.pop() if self.idle else zstandard.ZstdDecompressor().decompress
+        decompress = self.idle.pop() if self.idle else self.decompressor()
         try:
             # By position: not one frame after the other, no bytes after it.
             content = decompress(frame, 0, False, False)
@@ -44,6 +54,9 @@ cdef class ZstdInflater:
             raise CorruptError(f"zstd frame: {error}") from error
         self.idle.append(decompress)
         return content
+
+    cdef object decompressor(self):
+        return zstandard.ZstdDecompressor(dict_data=self.dictionary).decompress
 
 
 def content_size(frame, Py_ssize_t size_max):

@@ -6,14 +6,15 @@ whatever was compressed before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import ClassVar, Final, NoReturn, Protocol
 
 import cramjam
 import zstandard
 
 from blockpack._native import s2
-from blockpack._native.zstd import ZstdInflater, content_size
+from blockpack._native.zstd import DECOMPRESSOR_BYTES, ZstdInflater, content_size
 from blockpack.errors import CorruptError, KnobError
 
 Buffer = bytes | bytearray | memoryview
@@ -69,6 +70,21 @@ class Codec(Protocol):
         """Free the memory that is kept for the next ``extract``; called before long ranges."""
         return
 
+    def compressor_after(self, prefix: Buffer, tier: str) -> Callable[[Buffer], bytes]:
+        """Return what compresses contents that follow ``prefix``, one after the other.
+
+        For one thread at a time, and always in the same order: bytes may depend on it.
+        KnobError for a codec without prefixes.
+        """
+        raise KnobError(f"{self.name} compresses without prefixes")
+
+    def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
+        """Return ``inflate`` for frames that follow ``prefix``, and the memory that it takes.
+
+        For many threads. The memory, in bytes, is beside the prefix itself.
+        """
+        raise CorruptError(f"{self.name} frames have no prefixes")
+
     def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
         """Return the content; CorruptError unless it is of exactly that size."""
         content = self.inflate(frame, decoded_size)
@@ -105,6 +121,10 @@ class S2Codec(Codec):
         start, end = span
         content = s2.decompress_until(frame, end, size)
         return content if start == 0 else content[start:]
+
+    def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
+        """Return ``inflate`` for blocks that follow ``prefix``, which is read in place."""
+        return partial(s2.decompress, prefix=prefix), 0
 
     def _declared(self, frame: Buffer, size_max: int) -> int:
         size = s2.decompressed_size(frame)
@@ -144,6 +164,9 @@ class ZstdCodec(Codec):
     # Long-distance matching in this window made 6 to 9 larger by .0013 (and 1 to 3 smaller, at
     # half their speed), so it is off. All inflate at 1.2 to 2.2 GB/s.
     NATIVE_LEVELS: ClassVar[dict[str, int]] = {"fastest": 1, "default": 3, "better": 8, "best": 19}
+    # After a prefix: levels 3 and 4 look back too little for one of some MB.
+    PREFIXED_LEVELS: ClassVar[dict[str, int]] = {"fastest": 1, "default": 5, "better": 8,
+                                                 "best": 19}
     WINDOW_LOG: ClassVar[int] = 25    # 32 MiB: the largest group
     # Level 19 would take 2^24 for groups of 16 MB and more: 100 MB a compressor. This is 68 MB,
     # and .4979 all the same.
@@ -185,9 +208,22 @@ class ZstdCodec(Codec):
             kept.append(compressor)
         return frame
 
-    def _parameters(self, tier: str, size: int) -> zstandard.ZstdCompressionParameters:
+    def compressor_after(self, prefix: Buffer, tier: str) -> Callable[[Buffer], bytes]:
+        """Return ``compress`` for contents that follow ``prefix``, which is indexed once."""
+        dictionary = zstandard.ZstdCompressionDict(
+            prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        dictionary.precompute_compress(compression_params=self._parameters(
+            tier, len(prefix), self.PREFIXED_LEVELS))
+        return zstandard.ZstdCompressor(dict_data=dictionary).compress
+
+    def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
+        """Return ``inflate`` for frames that follow ``prefix``, and the memory that it takes."""
+        return ZstdInflater(prefix).inflate, len(prefix) + DECOMPRESSOR_BYTES
+
+    def _parameters(self, tier: str, size: int, levels: Mapping[str, int] = NATIVE_LEVELS
+                    ) -> zstandard.ZstdCompressionParameters:
         make = zstandard.ZstdCompressionParameters.from_level
-        level, window_log = self.NATIVE_LEVELS[tier], self.WINDOW_LOG
+        level, window_log = levels[tier], self.WINDOW_LOG
         parameters = make(level, source_size=size, window_log=window_log)
         if parameters.chain_log > self.CHAIN_LOG_MAX:
             parameters = make(level, source_size=size, window_log=window_log,

@@ -28,18 +28,22 @@ HEADER = struct.Struct("<8sHBBBBHIIQIIQQQ")
 FOOTER = struct.Struct("<8sHHIQQQQQQ")
 DIRECTORY_ENTRY = struct.Struct("<HHHHQQQ")
 META = struct.Struct("<64sQQ16sQ")
-LANE = struct.Struct("<BBBBIQ")
+LANE = struct.Struct("<BBBBIIIIIQ")
 INDEX_ENTRY = struct.Struct("<QQ")
-INDEX_FIRST = struct.Struct("<I")
+INDEX_FIRST = struct.Struct("<I")    # a first ordinal, or a first frame
 
 # Section kinds. A kind is never given another meaning; 0 and 0xffff are in no directory.
 KIND_FRAME = 0       # seeds the checksums of frames
 KIND_FRAMES = 1      # frame index of one lane
 KIND_META = 2        # counts, digest, lanes
-KIND_FIRSTS = 3      # first ordinals of one lane's frames, where not all are full
+KIND_FIRSTS = 3      # first ordinals of one lane's groups, where not all are full
+KIND_FIRST_FRAMES = 4    # first frames of the same groups, in a keyed lane
 KIND_DIRECTORY = 0xFFFF  # seeds the directory's own checksum
 
 SECTION_REQUIRED = 1  # flag: a reader that does not know this kind must refuse the file
+
+PREFIX_NONE = 0
+PREFIX_KEYS = 1    # frames have the content of their group's first frame as a prefix
 
 FEATURES_REQUIRED = 0  # the required feature bits that this version knows
 SECTIONS_MAX = 4096
@@ -60,6 +64,11 @@ checksum: Callable[..., int] = xxhash.xxh3_64_intdigest
 def place_seed(identity: int, kind: int, lane: int = 0, ordinal: int = 0) -> int:
     """Checksum seed of a frame (kind 0) or section: differs by segment, kind, lane and ordinal."""
     return identity ^ (kind << 48 | lane << 32 | ordinal)
+
+
+def prefixed_checksum(stored: int, content: int) -> int:
+    """Checksum of a frame with a prefix, of which a wrong one can decode without a fault."""
+    return content >> 32 << 32 | stored & 0xFFFFFFFF
 
 
 def padding(size: int) -> int:
@@ -163,10 +172,31 @@ class Lane:
     tier: int
     group_size: int
     decoded_bytes: int    # decoded content of all its frames, tables included
+    keys: int = 0         # records of a group that are its key group; 0: the lane is plain
+    stride: int = 0
+    frame_records: int = 0
 
     def pack(self) -> bytes:
         """Return the lane's part of the meta section."""
-        return LANE.pack(self.codec, self.tier, 0, 0, self.group_size, self.decoded_bytes)
+        prefix = PREFIX_KEYS if self.keys else PREFIX_NONE
+        return LANE.pack(self.codec, self.tier, prefix, 0, self.group_size, self.keys,
+                         self.stride, self.frame_records, 0, self.decoded_bytes)
+
+    @staticmethod
+    def unpack(row: tuple[int, ...], file: str, offset: int) -> Lane:
+        """Return the lane of an unpacked row of the meta section at ``offset``."""
+        (codec, tier, prefix, transform, group_size, keys, stride, frame_records, zero,
+         decoded_bytes) = row
+        if prefix > PREFIX_KEYS or transform:
+            raise UnsupportedVersionError(
+                f"{file} has a lane with prefix {prefix} and transform {transform}, which this "
+                "reader does not know: use a later release")
+        keying = (keys, stride, frame_records)
+        lowest, highest = (1, GROUP_SIZE_MAX) if prefix else (0, 0)
+        if (zero or not 1 <= group_size <= GROUP_SIZE_MAX
+                or not all(lowest <= value <= highest for value in keying)):
+            raise CorruptError("meta section breaks the format", file=file, offset=offset)
+        return Lane(codec, tier, group_size, decoded_bytes, *keying)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +223,11 @@ class Meta:
                                expected=META.size + lanes * LANE.size, found=len(data))
         header, count, present, total, length = META.unpack_from(data)
         rows = [LANE.unpack_from(data, META.size + i * LANE.size) for i in range(lanes)]
-        if not 0 < count <= SEGMENT_RECORDS_MAX or present > count or any(
-                zero_a or zero_b or not 1 <= group_size <= GROUP_SIZE_MAX
-                for _, _, zero_a, zero_b, group_size, _ in rows):
+        if not 0 < count <= SEGMENT_RECORDS_MAX or present > count:
             raise CorruptError("meta section breaks the format", file=file, offset=offset)
         digest = Digest(int.from_bytes(total, "little"), length)
         return Meta(header, count, present, digest,
-                    tuple(Lane(row[0], row[1], row[4], row[5]) for row in rows))
+                    tuple(Lane.unpack(row, file, offset) for row in rows))
 
 
 def check_magic(found: bytes, expected: bytes, what: str, file: str, offset: int) -> None:

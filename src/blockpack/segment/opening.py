@@ -13,7 +13,8 @@ from blockpack.segment.source import Source
 
 # One read of this size holds the tail of a plain segment of up to 2,700 frames.
 TAIL_BYTES = 64 << 10
-KNOWN_KINDS = {layout.KIND_FRAMES, layout.KIND_META, layout.KIND_FIRSTS}
+KNOWN_KINDS = {layout.KIND_FRAMES, layout.KIND_META, layout.KIND_FIRSTS,
+               layout.KIND_FIRST_FRAMES}
 SMALLEST = layout.HEADER.size + layout.FOOTER.size
 
 
@@ -175,13 +176,15 @@ def read_index(tail: _Tail, sections: tuple[Section, ...], footer: Footer, meta:
     """Return the checked frame index; its frames lie from the header to the tail without a gap."""
     section = one_section(sections, layout.KIND_FRAMES, path)
     entries = section_bytes(tail, section, footer.identity, path)
-    firsts = None
-    if any(section.kind == layout.KIND_FIRSTS for section in sections):
-        where = one_section(sections, layout.KIND_FIRSTS, path)
-        firsts = section_bytes(tail, where, footer.identity, path)
+    firsts, frames = (
+        section_bytes(tail, one_section(sections, kind, path), footer.identity, path)
+        if any(section.kind == kind for section in sections) else None
+        for kind in (layout.KIND_FIRSTS, layout.KIND_FIRST_FRAMES))
+    lane = meta.lanes[0]
+    keying = (lane.keys, lane.stride, lane.frame_records) if lane.keys else None
     try:
-        return FrameIndex(entries, firsts, records=meta.count,
-                          group_size=meta.lanes[0].group_size, start=layout.HEADER.size,
+        return FrameIndex(entries, firsts, frames=frames, keying=keying, records=meta.count,
+                          group_size=lane.group_size, start=layout.HEADER.size,
                           end=footer.tail_offset)
     except ValueError as error:
         raise CorruptError(f"frame index: {error}", file=path, offset=section.offset) from error
@@ -203,7 +206,7 @@ def describe(opened: Opened) -> dict[str, int]:
     parts = {"header": layout.HEADER.size,
              "frames": opened.footer.tail_offset - layout.HEADER.size}
     names = {layout.KIND_FRAMES: "index", layout.KIND_FIRSTS: "index",
-             layout.KIND_META: "meta"}
+             layout.KIND_FIRST_FRAMES: "index", layout.KIND_META: "meta"}
     for section in opened.sections:
         name = names.get(section.kind, "other")
         parts[name] = parts.get(name, 0) + section.size

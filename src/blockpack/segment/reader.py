@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter_ns
 
 from blockpack._native.counters import Counters
@@ -13,6 +13,7 @@ from blockpack.errors import CorruptError, LimitError
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import Codec, codec_of_id, tier_of_id
 from blockpack.segment.digest import Digest
+from blockpack.segment.grouping import Grouping
 from blockpack.segment.layout import GROUP_BYTES_MAX, SINGLE_BYTES_MAX, checksum
 from blockpack.segment.opening import describe, faulty_sections, open_segment
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
@@ -42,7 +43,8 @@ class SegmentReader(SealedReader):
         self.count = opened.meta.count
         self.codec = codec.name
         self.tier = tier
-        self.group_size = opened.header.group_size
+        lane = opened.meta.lanes[0]
+        self.grouping = Grouping(lane.group_size, lane.keys, lane.stride, lane.frame_records)
         self.chain_id = opened.header.chain_id
         self.digest = opened.meta.digest
         self.present = opened.meta.present
@@ -56,7 +58,8 @@ class SegmentReader(SealedReader):
         super().__init__(path, FrameReader(
             index, source, codec.inflate, checksum, path=path, identity=opened.identity,
             first=self.first, counters=counters, cache=cache, table=self.table,
-            limits=(GROUP_BYTES_MAX, SINGLE_BYTES_MAX, codec.extract_min, ADVISE_MIN)))
+            limits=(GROUP_BYTES_MAX, SINGLE_BYTES_MAX, codec.extract_min, ADVISE_MIN),
+            inflater_after=codec.inflater_after))
 
     def groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """Yield (number of the group's first record, group, lo, hi) for records start..stop-1.
@@ -67,7 +70,20 @@ class SegmentReader(SealedReader):
         if not self.first <= start <= stop <= self.first + self.count:
             raise IndexError(f"records {start}..{stop - 1} of a segment with "
                              f"{self.first}..{self.first + self.count - 1}")
-        return self._groups(start - self.first, stop - self.first)
+        groups = self._keyed_groups if self.grouping.keyed else self._groups
+        return groups(start - self.first, stop - self.first)
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (start, stop, stored bytes) of the records of each group in start..stop-1.
+
+        Nothing is read. The bytes are the whole group's.
+        """
+        at = start
+        while at < stop:
+            first, records, _, stored = self.frames.index.group(at - self.first)
+            end = min(stop, self.first + first + records)
+            yield at, end, stored
+            at = end
 
     def sections(self) -> dict[str, int]:
         """Bytes of each part of the file; they sum to ``file_bytes``."""
@@ -84,15 +100,18 @@ class SegmentReader(SealedReader):
         faults = faulty_sections(frames.source, self._opened, self.path)
         digest = Digest()
         present = content_bytes = 0
+        key: Group | None = None
         frames.announce(0)
         for i in range(len(frames.index)):
             if i + 1 < len(frames.index):
                 frames.announce(i + 1)
             try:
-                group = frames.group(i)
+                group, key = self._verified_group(frames, i, key)
                 content_bytes += group.decoded_size
-                present += self._digest_group(digest, frames.index.entry(i)[4], group)
+                present += self._digest_group(digest, frames.index.ordinals(i), group)
             except CorruptError as error:
+                if frames.index.key(i) == i:
+                    key = None
                 faults.append(error)
             if progress is not None:
                 progress(frames.index.entry(i)[2])
@@ -104,8 +123,38 @@ class SegmentReader(SealedReader):
                 "differ", file=self.path, expected=expected, found=found))
         return faults
 
+    def _verified_group(self, frames: FrameReader, i: int,
+                        key: Group | None) -> tuple[Group, Group | None]:
+        """A frame's group, and the key group for the frames after it."""
+        if not self.grouping.keyed:
+            return frames.group(i), None
+        number = frames.index.key(i)
+        if number == i:
+            key = frames.key_group(i)
+            return key, key
+        if key is None:
+            raise CorruptError(f"frame {i}: cannot be decoded without its key group, frame "
+                               f"{number}, which is damaged", file=self.path,
+                               offset=frames.index.entry(i)[1])
+        return frames.group(i, key), key
+
+    def _keyed_groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
+        """As ``_groups``: the frames of each group that hold something of the range, as one."""
+        ends = [end - self.first for _, end, _ in
+                self.pieces(self.first + start, self.first + stop)]
+        if ends:
+            self.frames.announce_span(start, ends[0])
+        for i, end in enumerate(ends):
+            frames = self.frames
+            if end < stop:
+                frames.announce_span(end, ends[i + 1])
+            group = frames.span(start, end)
+            yield self.first + start, group, 0, end - start
+            del group    # so that the next one can have its memory
+            start = end
+
     def _groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
-        if stop - start > LONG_GROUPS * self.group_size:
+        if stop - start > LONG_GROUPS * self.grouping.group_size:
             self._codec.let_go()
         ordinal = start
         if start < stop:
@@ -128,9 +177,10 @@ class SegmentReader(SealedReader):
     def _extract(self, frames: FrameReader, number: int) -> bytes | None:
         """The record alone, inflating its frame no further than to its end."""
         ordinal = number - self.first
+        position = frames.index.position(ordinal)
 
-        def span(group: Group, first: int) -> tuple[int, int] | None:
-            return group.span(ordinal - first)
+        def span(group: Group) -> tuple[int, int] | None:
+            return group.span(position)
 
         return self._part(frames, ordinal, span)
 
@@ -138,7 +188,7 @@ class SegmentReader(SealedReader):
         """The group of a frame, with its first ``hi`` records at least."""
         whole_size = 0
 
-        def span(group: Group, first: int) -> tuple[int, int]:
+        def span(group: Group) -> tuple[int, int]:
             nonlocal whole_size
             whole_size = group.decoded_size
             return 0, max(group.table_size, group.end(hi - 1))
@@ -148,16 +198,16 @@ class SegmentReader(SealedReader):
         return Group(content, frames.index.locate(ordinal)[5], whole_size)
 
     def _part(self, frames: FrameReader, ordinal: int,
-              span_in: Callable[[Group, int], tuple[int, int] | None]) -> bytes | None:
+              span_in: Callable[[Group], tuple[int, int] | None]) -> bytes | None:
         """What ``span_in`` wants of a frame's group, of which it sees the table at least."""
-        i, _, stored_size, _, first, records = frames.index.locate(ordinal)
+        i, _, stored_size, _, _, records = frames.index.locate(ordinal)
         data = frames.unverified(i)
         inflated = size = 0
 
         def locate(probe: bytes, whole_size: int) -> tuple[int, int] | None:
             nonlocal inflated, size
             size = whole_size
-            span = span_in(Group(probe, records, whole_size), first)
+            span = span_in(Group(probe, records, whole_size))
             inflated = len(probe) if span is None else max(len(probe), span[1])
             return span
 
@@ -174,8 +224,12 @@ class SegmentReader(SealedReader):
         self._counters.inflated(stored_size, inflated, perf_counter_ns() - start, inflated < size)
         return part
 
-    def _digest_group(self, digest: Digest, ordinal: int, group: Group) -> int:
-        """Add a group's records to a digest; how many are present."""
-        views = [group.view(i) for i in range(len(group))]
-        digest.add_all(self.first + ordinal, views)
-        return len(views) - views.count(None)
+    def _digest_group(self, digest: Digest, ordinals: Sequence[int], group: Group) -> int:
+        """Add a frame's records to a digest; how many are present."""
+        present = 0
+        for i, ordinal in enumerate(ordinals):
+            view = group.view(i)
+            if view is not None:
+                digest.add(self.first + ordinal, view)
+                present += 1
+        return present

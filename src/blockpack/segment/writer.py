@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from blockpack._native.group import pack
-from blockpack.errors import ClosedError, KnobError, LimitError, naming
+from blockpack.errors import ClosedError, LimitError, naming
 from blockpack.segment import layout
 from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
 from blockpack.segment.digest import Digest
+from blockpack.segment.grouping import Grouping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,10 +56,10 @@ class SegmentSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
-    """A group, packed and compressed."""
+class _Packed:
+    """A group, packed and compressed: its frames, and the checksum of each for the index."""
 
-    data: bytes
+    frames: list[tuple[bytes, int]]
     count: int
     present: int
     decoded_size: int
@@ -73,33 +74,33 @@ class SegmentWriter:
     """
 
     def __init__(self, path: str, *, table: int, first: int, codec: str, tier: str,
-                 group_size: int, chain_id: int, fs: Files, executor: Executor | None = None,
+                 grouping: Grouping, chain_id: int, fs: Files, executor: Executor | None = None,
                  window: int = 4) -> None:
-        if not 1 <= group_size <= layout.GROUP_SIZE_MAX:
-            raise KnobError(f"a group holds 1 to {layout.GROUP_SIZE_MAX} records, not {group_size}")
         self._codec = get_codec(codec)
         self._tier = parse_level(codec, tier)
         self._path = path
-        self._group_size = group_size
+        self._grouping = grouping
         self._fs = fs
         self._executor = executor
         self._window = window
-        header = layout.Header(table, self._codec.id, TIER_IDS[self._tier], group_size, first,
-                               chain_id)
+        header = layout.Header(table, self._codec.id, TIER_IDS[self._tier],
+                               grouping.group_size, first, chain_id)
         self._header = header
         self._header_bytes = header.pack()
         self._identity = int.from_bytes(self._header_bytes[-8:], "little")
         self._group: list[Record] = []
         self._group_bytes = 0
-        self._flight: deque[Future[_Frame]] = deque()
+        self._flight: deque[Future[_Packed]] = deque()
         self._queue: list[bytes] = [self._header_bytes]    # written in one call when it is large
         self._queue_bytes = len(self._header_bytes)
         self._index = bytearray()
-        self._firsts = array("I")    # 4 bytes a frame: first ordinals
-        self._regular = True         # every frame before the last is full
+        self._firsts = array("I")    # 4 bytes a group: first ordinals
+        self._first_frames = array("I")
+        self._regular = True         # every group before the last is full
         self._offset = self._queue_bytes
         self._count = self._present = self._content_bytes = self._frames = 0
         self._added = 0
+        self._closed_frames = 0      # of closed groups, written or in flight
         self._digest = Digest()
         self._fd: int | None = fs.create(path)
         self._sound = True
@@ -123,7 +124,7 @@ class SegmentWriter:
         self._group.append(record)
         self._group_bytes += size
         self._added += 1
-        if len(self._group) == self._group_size:
+        if len(self._group) == self._grouping.group_size:
             self._close_group()
 
     def finish(self) -> SegmentSummary:
@@ -158,34 +159,57 @@ class SegmentWriter:
         self._sound = False    # until this returns: a frame that was lost cannot be made up for
         records, self._group = self._group, []
         number = self._header.first + self._added - len(records)
+        frames = self._grouping.frames(len(records))
+        first_frame = self._closed_frames
+        self._closed_frames += len(frames)
         if self._executor is None:
-            self._take(self._encode(records, number))
+            self._take(self._encode(records, number, frames, first_frame))
         else:
             while len(self._flight) >= self._window:
                 self._take(self._flight.popleft().result())
-            self._flight.append(self._executor.submit(self._encode, records, number))
+            self._flight.append(self._executor.submit(self._encode, records, number, frames,
+                                                      first_frame))
         self._sound = True
 
-    def _encode(self, records: list[Record], number: int) -> _Frame:
+    def _encode(self, records: list[Record], number: int, frames: Sequence[Sequence[int]],
+                first_frame: int) -> _Packed:
         """Runs on any thread and touches nothing of the writer that changes."""
-        content = pack(records)
         digest = Digest()
         digest.add_all(number, records)
-        present = len(records) - records.count(None)
-        return _Frame(self._codec.compress(content, self._tier), len(records), present,
-                      len(content), digest)
+        content = pack([records[i] for i in frames[0]])
+        packed = [self._checked(self._codec.compress(content, self._tier), first_frame)]
+        decoded_size = len(content)
+        if len(frames) > 1:
+            compress = self._codec.compressor_after(content, self._tier)
+            for frame_number, positions in enumerate(frames[1:], first_frame + 1):
+                content = pack([records[i] for i in positions])
+                packed.append(self._checked(compress(content), frame_number, content))
+                decoded_size += len(content)
+        return _Packed(packed, len(records), len(records) - records.count(None), decoded_size,
+                       digest)
 
-    def _take(self, frame: _Frame) -> None:
-        seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, self._frames)
-        self._index += layout.INDEX_ENTRY.pack(self._offset, layout.checksum(frame.data, seed))
-        self._regular = self._regular and self._count == self._frames * self._group_size
+    def _checked(self, data: bytes, frame_number: int, content: bytes | None = None
+                 ) -> tuple[bytes, int]:
+        """A frame and its checksum, which is half of the content's for one with a prefix."""
+        seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, frame_number)
+        checksum = layout.checksum(data, seed)
+        if content is not None:
+            checksum = layout.prefixed_checksum(checksum, layout.checksum(content, seed))
+        return data, checksum
+
+    def _take(self, packed: _Packed) -> None:
+        size = self._grouping.group_size
+        self._regular = self._regular and self._count == len(self._firsts) * size
         self._firsts.append(self._count)
-        self._append(frame.data)
-        self._frames += 1
-        self._count += frame.count
-        self._present += frame.present
-        self._content_bytes += frame.decoded_size
-        self._digest.merge(frame.digest)
+        self._first_frames.append(self._frames)
+        for data, checksum in packed.frames:
+            self._index += layout.INDEX_ENTRY.pack(self._offset, checksum)
+            self._append(data)
+        self._frames += len(packed.frames)
+        self._count += packed.count
+        self._present += packed.present
+        self._content_bytes += packed.decoded_size
+        self._digest.merge(packed.digest)
         if self._queue_bytes >= WRITE_BYTES:
             self._flush()
 
@@ -209,6 +233,10 @@ class SegmentWriter:
         if not self._regular:
             firsts = b"".join(map(layout.INDEX_FIRST.pack, [*self._firsts, self._count]))
             sections.append(self._section(layout.KIND_FIRSTS, firsts))
+            if self._grouping.keyed:
+                frames = [*self._first_frames, self._frames]
+                sections.append(self._section(layout.KIND_FIRST_FRAMES, b"".join(
+                    map(layout.INDEX_FIRST.pack, frames))))
         sections.append(self._section(layout.KIND_META, self._meta()))
         directory = b"".join(section.pack() for section in sections)
         directory_offset = self._offset
@@ -224,8 +252,10 @@ class SegmentWriter:
             int.from_bytes(footer[-8:], "little"))
 
     def _meta(self) -> bytes:
-        lane = layout.Lane(self._codec.id, TIER_IDS[self._tier], self._group_size,
-                           self._content_bytes)
+        grouping = self._grouping
+        lane = layout.Lane(self._codec.id, TIER_IDS[self._tier], grouping.group_size,
+                           self._content_bytes, grouping.keys, grouping.stride,
+                           grouping.frame_records)
         return layout.Meta(self._header_bytes, self._count, self._present, self._digest,
                            (lane,)).pack()
 

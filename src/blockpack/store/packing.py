@@ -12,6 +12,7 @@ from blockpack._native.counters import Counters
 from blockpack.errors import CorruptError
 from blockpack.segment.codecs import parse_level
 from blockpack.segment.digest import Digest
+from blockpack.segment.grouping import Grouping
 from blockpack.segment.reader import SegmentReader
 from blockpack.segment.writer import SegmentSummary, SegmentWriter
 from blockpack.store import names
@@ -65,8 +66,8 @@ class Packer:
         path = names.segment_temporary(recipe.store, table, recipe.first, recipe.generation)
         writer = SegmentWriter(
             path, table=table, first=recipe.first, codec=recipe.knobs.compression,
-            tier=self._tier, group_size=recipe.knobs.block_group_size, chain_id=recipe.chain_id,
-            fs=self._fs, executor=self._executor, window=self._window)
+            tier=self._tier, grouping=Grouping(recipe.knobs.block_group_size),
+            chain_id=recipe.chain_id, fs=self._fs, executor=self._executor, window=self._window)
         self._writers[table] = writer
         for _ in range(self.count):
             writer.add(None)

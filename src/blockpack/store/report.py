@@ -156,7 +156,8 @@ def _contents(state: State, row: SegmentRow, table: int) -> dict[str, Any]:
     if reader is None:
         return {}
     return {"decoded_bytes": reader.decoded_bytes, "codec": reader.codec, "tier": reader.tier,
-            "group_size": reader.group_size, "frames": reader.frame_count}
+            "group_size": reader.grouping.group_size, "grouping": str(reader.grouping),
+            "frames": reader.frame_count}
 
 
 def _table(table: int, segments: list[dict[str, Any]]) -> dict[str, int]:

@@ -101,11 +101,6 @@ def _pieces(state: State, table: int, start: int, stop: int) -> Iterator[tuple[i
         if reader is None:
             yield low, high, 0
             continue
-        at = low
-        while at < high:
-            _, _, stored, _, first, records = reader.frames.index.locate(at - reader.first)
-            end = min(high, reader.first + first + records)
-            yield at, end, stored
-            at = end
+        yield from reader.pieces(low, high)
     for _, low, high in state.log_parts(max(start, state.sealed_end), stop):
         yield from ((at, min(high, at + LOG_GROUP), 0) for at in range(low, high, LOG_GROUP))
