@@ -23,6 +23,7 @@ knobs = st.fixed_dictionaries({
     "segment_blocks": st.integers(1, 70),
     "segment_bytes": st.sampled_from([2000, 1 << 30]),
     "seal_lag": st.sampled_from([0, 10]),
+    "seal_dictionary": st.sampled_from(["none", "auto"]),
 })
 # Where the store is sealed by hand, and whether it is cut and goes on with another fork.
 lives = st.tuples(st.sets(st.integers(1, COUNT), max_size=3), st.booleans())

@@ -10,6 +10,9 @@ import pytest
 
 import blockpack
 from blockpack.chain.importer import import_blocks
+from blockpack.segment import choosing
+from blockpack.segment.codecs import get_codec
+from blockpack.segment.grouping import Grouping
 
 FIRST = 90
 # The chain id shows in the second segment, so that segments before and after know other things.
@@ -53,6 +56,30 @@ def test_import_level_threads_and_path_do_not_show(tmp_path: Path, codec: str, c
     for threads in (1, 2, 5):
         assert build(tmp_path / f"direct-{threads}", [content], compression=codec, direct=True,
                      threads=threads) == expected
+
+
+@pytest.mark.parametrize("codec", ["s2", "zstd"])
+def test_a_chosen_grouping_does_not_depend_on_the_path(tmp_path: Path, codec: str,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples end inside of segments here, at the same record whatever the import."""
+    monkeypatch.setattr(choosing, "SAMPLE_RECORDS", 20)
+    monkeypatch.setattr(choosing, "candidates", lambda _, codec, __: (
+        [Grouping(12, 4, 3, 1)] if codec.prefixes else [Grouping(3)]))
+    monkeypatch.setattr(choosing, "WORSE_MAX", 2)
+    monkeypatch.setattr(choosing, "EXPONENT", 1)
+    knobs = {"compression": codec, "seal_dictionary": "auto"}
+    expected = build(tmp_path / "log", [PLAIN], **knobs)
+    assert build(tmp_path / "level", [PLAIN], compression_level=10, **knobs) == expected
+    for threads in (1, 3):
+        assert build(tmp_path / f"direct-{threads}", [PLAIN], direct=True, threads=threads,
+                     **knobs) == expected
+    assert build(tmp_path / "none", [PLAIN], compression=codec) != expected
+    with blockpack.open(tmp_path / "log") as store:
+        assert list(store.raw_range(FIRST, FIRST + len(BLOCKS))) == BLOCKS
+        groupings = {file["grouping"] for segment in store.info()["segments"]
+                     for file in segment["files"]}
+        keyed = any("keys" in grouping for grouping in groupings)
+        assert keyed == get_codec(codec).prefixes
 
 
 @pytest.mark.parametrize("cut", [1, 6, 7, 38, 100, 149])

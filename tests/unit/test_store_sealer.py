@@ -156,7 +156,7 @@ def test_what_is_read_back_must_be_what_went_in(
     with RecordStore.create(path, SMALL) as store:
         fill(store, 0, 6)
         with monkeypatch.context() as patch:
-            patch.setattr("blockpack.segment.writer.pack", damaged)
+            patch.setattr("blockpack.segment.packing.pack", damaged)
             with pytest.raises(CorruptError, match="does not hold what was sealed"):
                 store.seal()
         assert sealed_spans(store) == []

@@ -7,6 +7,11 @@ from blockpack._native.counters cimport Counters
 from blockpack._native.group cimport Group
 from blockpack._native.index cimport FrameIndex, bp_frame
 
+cdef class Prefix:
+    cdef Group group        # the key group, or None where the codec has a copy of its content
+    cdef object inflate     # for the frames that have it as their prefix
+    cdef readonly Py_ssize_t nbytes
+
 cdef class FrameReader:
     cdef readonly FrameIndex index
     cdef readonly object source
@@ -24,6 +29,7 @@ cdef class FrameReader:
     cdef uint64_t identity
     cdef uint64_t first
     cdef uint64_t base          # of this reader's keys in the cache
+    cdef uint64_t prefix_base   # the same, for the prefixes
     cdef Py_ssize_t group_bytes_max
     cdef Py_ssize_t single_bytes_max
     cdef uint64_t extract_min
@@ -37,8 +43,9 @@ cdef class FrameReader:
     cdef object bytes_of(self, bp_frame *frame)
     cdef int will_need(self, bp_frame *frame) except -1
     cdef int compare(self, uint64_t frame_number, bp_frame *frame, object data) except -1
-    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Group key)
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix)
     cdef object inflated(self, uint64_t frame_number, bp_frame *frame, object data, object inflate)
     cdef Group fetch(self, uint64_t frame_number, bp_frame *frame)
-    cdef Group kept_key(self, uint64_t frame_number)
-    cdef Group load_key(self, uint64_t frame_number)
+    cdef Prefix kept_prefix(self, uint64_t frame_number)
+    cdef Prefix load_prefix(self, uint64_t frame_number)
+    cdef bint extracted(self, uint64_t frame_number, bp_frame *frame) noexcept

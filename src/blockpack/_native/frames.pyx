@@ -35,8 +35,8 @@ cdef extern from *:
     void blockpack_will_need(int fd, uint64_t offset, uint64_t size) nogil
 
 
-# Added to a table's number: what the cache accounts its key groups to. A key group must not push
-# out the last dependent one, nor that the key.
+# Added to a table's number: what the cache accounts its prefixes to: one must not push
+# out the last frame that needed it, nor that the prefix.
 cdef int KEYS = 256
 
 
@@ -44,6 +44,11 @@ cdef uint64_t now_ns() noexcept nogil:
     cdef timespec now
     clock_gettime(CLOCK_MONOTONIC, &now)
     return <uint64_t>now.tv_sec * 1000000000 + <uint64_t>now.tv_nsec
+
+
+@cython.final
+cdef class Prefix:
+    """The content of a key group, ready for the frames that have it as their prefix."""
 
 
 @cython.final
@@ -56,8 +61,8 @@ cdef class FrameReader:
     several records, that of one of one record, the stored size from which a record is extracted
     from a frame of several rather than the frame inflated whole, and the stored size above which
     a read is announced. ``cache`` may be None; ``table`` is what it accounts the groups to, and
-    ``table`` + 256 the key groups of a keyed lane, which ``inflater_after(content)`` makes into
-    (inflate for the frames that have it as their prefix, bytes of memory that this takes).
+    ``table`` + 256 the prefixes of a keyed lane, which ``inflater_after(content)`` makes out of
+    key groups, as (inflate for the frames that follow it, bytes of memory that it takes).
 
     Nothing changes after construction, so a reader that drops it does not disturb a read.
     """
@@ -81,6 +86,7 @@ cdef class FrameReader:
         self.identity = identity
         self.first = first
         self.base = cache.new_base() if cache is not None else 0
+        self.prefix_base = cache.new_base() if cache is not None else 0
         (self.group_bytes_max, self.single_bytes_max, self.extract_min,
          self.advise_min) = limits
 
@@ -98,12 +104,15 @@ cdef class FrameReader:
         cdef uint64_t frame_number = bp_index_find(&self.index.c_index, ordinal)
         bp_index_frame(&self.index.c_index, frame_number, &frame)
         i[0] = bp_index_position(&self.index.c_index, &frame, ordinal)
-        cdef bint whole = (frame.records == 1 or frame.stored_size < self.extract_min
-                           or frame.key != frame_number)
+        cdef bint whole = not self.extracted(frame_number, &frame)
         if self.cache is None:
             return self.fetch(frame_number, &frame) if whole else None
         cdef uint64_t key = self.base + frame_number
         cdef Group group = self.cache.get(key)
+        cdef Prefix prefix
+        if group is None and self.index.c_index.keys and frame.key == frame_number:
+            prefix = self.cache.get(self.prefix_base + frame_number)
+            group = None if prefix is None else prefix.group
         if group is not None:
             self.counters.cache_hits += 1
             return group
@@ -113,62 +122,67 @@ cdef class FrameReader:
                 return self.fetch(frame_number, &frame)
         elif not whole and not self.cache.touched_before(key):
             return None
-        if self.index.c_index.keys and frame.key == frame_number:
-            return self.kept_key(frame_number)
         self.cache.make_room(self.table)
         group = self.fetch(frame_number, &frame)
         self.cache.put(key, self.table, group)
         return group
 
-    def group(self, Py_ssize_t frame_number, Group key=None):
+    def group(self, Py_ssize_t frame_number, Prefix prefix=None):
         """The whole group of a frame, past the cache; ``announce`` it first, best a frame ahead.
 
-        ``key`` is what ``key_group`` gave for the frame's key, where it has one.
+        ``prefix`` is what ``key_group`` gave for the frame's key group, where it has one.
         """
         cdef bp_frame frame
         self.frame_at(frame_number, &frame)
-        if frame.key != <uint64_t>frame_number and key is None:
-            key = self.load_key(frame.key)
-        return self.load(frame_number, &frame, self.bytes_of(&frame), key)
+        if frame.key != <uint64_t>frame_number and prefix is None:
+            prefix = self.load_prefix(frame.key)
+        return self.load(frame_number, &frame, self.bytes_of(&frame), prefix)
 
     def key_group(self, Py_ssize_t frame_number):
-        """The group of a frame that is the prefix of others, ready for that; past the cache."""
+        """(group, Prefix) of a frame that others have as their prefix; past the cache."""
         cdef bp_frame frame
         self.frame_at(frame_number, &frame)
-        return self.load_key(frame_number)
+        cdef Prefix prefix = self.load_prefix(frame_number)
+        return prefix.group, prefix
 
-    def span(self, start, stop):
+    def span(self, start, stop, Prefix prefix=None):
         """The records of ordinals start..stop-1, all in one group of a keyed lane, as one Group.
 
-        Each frame that holds one of them is inflated once, and the keys' frame, unless it is in
-        the cache; nothing is put there.
+        Each frame that holds one of them is inflated once; nothing is put in the cache. The
+        second result is the group's Prefix, for the next span of it.
         """
         cdef uint64_t low = start, high = stop, i, ordinal, position
         cdef bp_index_group place = bp_index_group_of(&self.index.c_index, low)
         cdef Gathering gathering = Gathering(high - low)
-        cdef Group key = None, group
+        cdef Group group
         cdef bp_frame frame
         if not low < high <= place.first + place.records:
             raise IndexError(f"ordinals {low}..{high - 1} are not of one group")
-        if self.cache is not None:
-            key = self.cache.get(self.base + place.frame)
-        if key is None:
-            key = self.load_key(place.frame)
-        i = place.frame
-        while i < self.index.c_index.count:
-            bp_index_frame(&self.index.c_index, i, &frame)
-            if frame.group != place.first or (i > place.frame and frame.first >= high):
+        if prefix is None:
+            prefix = self.load_prefix(place.frame)
+        for position in range(<uint64_t>prefix.group.count):
+            bp_index_frame(&self.index.c_index, place.frame, &frame)
+            ordinal = bp_index_ordinal(&self.index.c_index, &frame, position)
+            if low <= ordinal < high:
+                gathering.take(prefix.group, position, ordinal - low)
+        i = place.frame + 1
+        ordinal = low
+        while ordinal < high:    # to the first record that is no key
+            i = bp_index_find(&self.index.c_index, ordinal)
+            if i != place.frame:
                 break
-            group = None
+            ordinal += 1
+        while ordinal < high and i < self.index.c_index.count:
+            bp_index_frame(&self.index.c_index, i, &frame)
+            if frame.group != place.first or frame.first >= high:
+                break
+            group = self.load(i, &frame, self.bytes_of(&frame), prefix)
             for position in range(frame.records):
                 ordinal = bp_index_ordinal(&self.index.c_index, &frame, position)
                 if low <= ordinal < high:
-                    if group is None:
-                        group = key if i == place.frame else self.load(
-                            i, &frame, self.bytes_of(&frame), key)
                     gathering.take(group, position, ordinal - low)
             i += 1
-        return gathering.done()
+        return gathering.done(), prefix
 
     def announce_span(self, start, stop):
         """Tell the system that ``span`` will be called."""
@@ -227,6 +241,7 @@ cdef class FrameReader:
         """Drop this reader's groups from the cache."""
         if self.cache is not None:
             self.cache.drop(self.base)
+            self.cache.drop(self.prefix_base)
 
     cdef uint64_t ordinal_of(self, object number) except? 0:
         cdef uint64_t position
@@ -281,36 +296,44 @@ cdef class FrameReader:
                                expected=f"{expected:016x}", found=f"{found:016x}")
         return 0
 
+    cdef bint extracted(self, uint64_t frame_number, bp_frame *frame) noexcept:
+        """Whether inflating a part of the frame may pay. After a prefix, frames are small."""
+        return (frame.records > 1 and frame.stored_size >= self.extract_min
+                and frame.key == frame_number)
+
     cdef Group fetch(self, uint64_t frame_number, bp_frame *frame):
-        """The group of a frame that was not announced, its key group by way of the cache."""
-        cdef Group key = None if frame.key == frame_number else self.kept_key(frame.key)
-        return self.load(frame_number, frame, self.stored(frame), key)
+        """The group of a frame that was not announced, its prefix by way of the cache."""
+        cdef Prefix prefix = None if frame.key == frame_number else self.kept_prefix(frame.key)
+        return self.load(frame_number, frame, self.stored(frame), prefix)
 
-    cdef Group kept_key(self, uint64_t frame_number):
-        """A key group, out of the cache or into it."""
+    cdef Prefix kept_prefix(self, uint64_t frame_number):
+        """A prefix, out of the cache or into it."""
         if self.cache is None:
-            return self.load_key(frame_number)
-        cdef uint64_t key = self.base + frame_number
-        cdef Group group = self.cache.get(key)
-        if group is None:
+            return self.load_prefix(frame_number)
+        cdef uint64_t key = self.prefix_base + frame_number
+        cdef Prefix prefix = self.cache.get(key)
+        if prefix is None:
             self.cache.make_room(self.table + KEYS)
-            group = self.load_key(frame_number)
-            self.cache.put(key, self.table + KEYS, group)
-        return group
+            prefix = self.load_prefix(frame_number)
+            if prefix.nbytes > prefix.group.nbytes:
+                prefix.group = None
+            self.cache.put(key, self.table + KEYS, prefix)
+        return prefix
 
-    cdef Group load_key(self, uint64_t frame_number):
+    cdef Prefix load_prefix(self, uint64_t frame_number):
         cdef bp_frame frame
+        cdef Prefix prefix = Prefix.__new__(Prefix)
         bp_index_frame(&self.index.c_index, frame_number, &frame)
-        cdef Group group = self.load(frame_number, &frame, self.stored(&frame), None)
-        group.inflate_after, group.extra_bytes = self.inflater_after(group.content)
-        return group
+        prefix.group = self.load(frame_number, &frame, self.stored(&frame), None)
+        prefix.inflate, prefix.nbytes = self.inflater_after(prefix.group.content)
+        return prefix
 
-    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Group key):
+    cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix):
         cdef uint64_t found
         if frame.key == frame_number:
             content = self.inflated(frame_number, frame, data, self.inflate)
         else:
-            content = self.inflated(frame_number, frame, data, key.inflate_after)
+            content = self.inflated(frame_number, frame, data, prefix.inflate)
             # A wrong prefix can decode without a fault.
             found = self.checksum(content, self.identity ^ frame_number)
             if (found ^ frame.checksum) >> 32:

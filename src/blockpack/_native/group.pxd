@@ -11,8 +11,6 @@ cdef class Group:
     cdef readonly Py_ssize_t decoded_size
     cdef readonly object content
     cdef object window           # memoryview over content, made at the first view
-    cdef object inflate_after    # a key group: inflates frames that have it as their prefix
-    cdef Py_ssize_t extra_bytes  # of memory that this takes
 
     cdef int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1
     cdef int locate_here(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1

@@ -132,9 +132,8 @@ cdef class Group:
 
     @property
     def nbytes(self):
-        """Bytes of memory that the content, the table and its use as a prefix take."""
-        return (self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
-                + self.extra_bytes)
+        """Bytes of memory that the content and the table take."""
+        return self.c_buffer.len + self.count * <Py_ssize_t>sizeof(uint32_t)
 
     cdef int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1:
         """Where record i is: 1, or 0 when it is absent."""

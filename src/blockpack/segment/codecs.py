@@ -41,6 +41,9 @@ class Codec(Protocol):
     id: ClassVar[int]
     # A frame stored in fewer bytes is inflated whole at once: stopping early would not pay.
     extract_min: ClassVar[int]
+    # Whether frames can have a prefix, and whether its records are at hand where it is.
+    prefixes: ClassVar[bool]
+    prefix_has_records: ClassVar[bool] = True
 
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the frame of ``content``."""
@@ -81,7 +84,8 @@ class Codec(Protocol):
     def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
         """Return ``inflate`` for frames that follow ``prefix``, and the memory that it takes.
 
-        For many threads. The memory, in bytes, is beside the prefix itself.
+        For many threads. The memory, in bytes, has the prefix or a copy of it; which one, shows
+        in its being no more than the prefix.
         """
         raise CorruptError(f"{self.name} frames have no prefixes")
 
@@ -98,6 +102,7 @@ class S2Codec(Codec):
 
     name: ClassVar[str] = "s2"
     id: ClassVar[int] = 1
+    prefixes: ClassVar[bool] = False
     extract_min: ClassVar[int] = 16 << 10    # 15 us of inflation, of which half could be saved
 
     def compress(self, content: Buffer, tier: str) -> bytes:
@@ -124,7 +129,7 @@ class S2Codec(Codec):
 
     def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
         """Return ``inflate`` for blocks that follow ``prefix``, which is read in place."""
-        return partial(s2.decompress, prefix=prefix), 0
+        return partial(s2.decompress, prefix=prefix), len(prefix)
 
     def _declared(self, frame: Buffer, size_max: int) -> int:
         size = s2.decompressed_size(frame)
@@ -149,6 +154,8 @@ class ZstdCodec(Codec):
 
     name: ClassVar[str] = "zstd"
     id: ClassVar[int] = 2
+    prefixes: ClassVar[bool] = True
+    prefix_has_records: ClassVar[bool] = False    # zstandard has a copy that no one can read
     extract_min: ClassVar[int] = 64 << 10    # about one zstd block, 128 KiB decoded
 
     # The native level of each tier, measured on the 14 dense blocks of September 2023 and 25

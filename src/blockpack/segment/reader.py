@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter_ns
 
 from blockpack._native.counters import Counters
-from blockpack._native.frames import FrameReader
+from blockpack._native.frames import FrameReader, Prefix
 from blockpack._native.group import Group, table_size_max
 from blockpack._native.sealed import SealedReader
 from blockpack.errors import CorruptError, LimitError
@@ -17,6 +17,9 @@ from blockpack.segment.grouping import Grouping
 from blockpack.segment.layout import GROUP_BYTES_MAX, SINGLE_BYTES_MAX, checksum
 from blockpack.segment.opening import describe, faulty_sections, open_segment
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
+
+# Of dense blocks: 6 MB.
+SPAN_RECORDS = 64
 
 # A range of more groups than this is no place for the memory that random reads leave behind.
 LONG_GROUPS = 2
@@ -52,6 +55,10 @@ class SegmentReader(SealedReader):
         self.file_bytes = opened.footer.file_bytes
         self.frame_count = len(index)
         self.seal = opened.footer.seal
+        # A range is handed out in spans of at most so many records. Frames of several must not
+        # lie in two spans, or they would be inflated twice: their records are small.
+        self._span_records = (SPAN_RECORDS if self.grouping.frame_records == 1
+                              else self.grouping.group_size)
         self._opened = opened
         self._codec: Codec = codec
         self._counters = counters
@@ -100,18 +107,18 @@ class SegmentReader(SealedReader):
         faults = faulty_sections(frames.source, self._opened, self.path)
         digest = Digest()
         present = content_bytes = 0
-        key: Group | None = None
+        prefix: Prefix | None = None
         frames.announce(0)
         for i in range(len(frames.index)):
             if i + 1 < len(frames.index):
                 frames.announce(i + 1)
             try:
-                group, key = self._verified_group(frames, i, key)
+                group, prefix = self._verified_group(frames, i, prefix)
                 content_bytes += group.decoded_size
                 present += self._digest_group(digest, frames.index.ordinals(i), group)
             except CorruptError as error:
                 if frames.index.key(i) == i:
-                    key = None
+                    prefix = None
                 faults.append(error)
             if progress is not None:
                 progress(frames.index.entry(i)[2])
@@ -124,34 +131,34 @@ class SegmentReader(SealedReader):
         return faults
 
     def _verified_group(self, frames: FrameReader, i: int,
-                        key: Group | None) -> tuple[Group, Group | None]:
-        """A frame's group, and the key group for the frames after it."""
+                        prefix: Prefix | None) -> tuple[Group, Prefix | None]:
+        """A frame's group, and the prefix for the frames after it."""
         if not self.grouping.keyed:
             return frames.group(i), None
         number = frames.index.key(i)
         if number == i:
-            key = frames.key_group(i)
-            return key, key
-        if key is None:
+            return frames.key_group(i)
+        if prefix is None:
             raise CorruptError(f"frame {i}: cannot be decoded without its key group, frame "
                                f"{number}, which is damaged", file=self.path,
                                offset=frames.index.entry(i)[1])
-        return frames.group(i, key), key
+        return frames.group(i, prefix), prefix
 
     def _keyed_groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """As ``_groups``: the frames of each group that hold something of the range, as one."""
-        ends = [end - self.first for _, end, _ in
-                self.pieces(self.first + start, self.first + stop)]
-        if ends:
-            self.frames.announce_span(start, ends[0])
-        for i, end in enumerate(ends):
+        ordinal = start
+        while ordinal < stop:
             frames = self.frames
-            if end < stop:
-                frames.announce_span(end, ends[i + 1])
-            group = frames.span(start, end)
-            yield self.first + start, group, 0, end - start
-            del group    # so that the next one can have its memory
-            start = end
+            first, records, _, _ = frames.index.group(ordinal)
+            end = min(stop, first + records)
+            prefix: Prefix | None = None
+            while ordinal < end:
+                high = min(end, ordinal + self._span_records)
+                frames.announce_span(ordinal, high)
+                group, prefix = frames.span(ordinal, high, prefix)
+                yield self.first + ordinal, group, 0, high - ordinal
+                del group    # so that the next one can have its memory
+                ordinal = high
 
     def _groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         if stop - start > LONG_GROUPS * self.grouping.group_size:

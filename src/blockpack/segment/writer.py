@@ -12,17 +12,15 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from blockpack._native.group import pack
 from blockpack.errors import ClosedError, LimitError, naming
 from blockpack.segment import layout
 from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
 from blockpack.segment.digest import Digest
 from blockpack.segment.grouping import Grouping
+from blockpack.segment.packing import Record, pack_frames
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-Record = bytes | bytearray | memoryview | None
 
 # Frames are handed to the file system in pieces of about this size: a call per 90-byte frame of a
 # sparse table would cost more than its compression.
@@ -176,26 +174,17 @@ class SegmentWriter:
         """Runs on any thread and touches nothing of the writer that changes."""
         digest = Digest()
         digest.add_all(number, records)
-        content = pack([records[i] for i in frames[0]])
-        packed = [self._checked(self._codec.compress(content, self._tier), first_frame)]
-        decoded_size = len(content)
-        if len(frames) > 1:
-            compress = self._codec.compressor_after(content, self._tier)
-            for frame_number, positions in enumerate(frames[1:], first_frame + 1):
-                content = pack([records[i] for i in positions])
-                packed.append(self._checked(compress(content), frame_number, content))
-                decoded_size += len(content)
+        packed = []
+        decoded_size = 0
+        for i, (data, content) in enumerate(pack_frames(self._codec, self._tier, records, frames)):
+            seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, first_frame + i)
+            checksum = layout.checksum(data, seed)
+            if i:    # it has a prefix
+                checksum = layout.prefixed_checksum(checksum, layout.checksum(content, seed))
+            packed.append((data, checksum))
+            decoded_size += len(content)
         return _Packed(packed, len(records), len(records) - records.count(None), decoded_size,
                        digest)
-
-    def _checked(self, data: bytes, frame_number: int, content: bytes | None = None
-                 ) -> tuple[bytes, int]:
-        """A frame and its checksum, which is half of the content's for one with a prefix."""
-        seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, frame_number)
-        checksum = layout.checksum(data, seed)
-        if content is not None:
-            checksum = layout.prefixed_checksum(checksum, layout.checksum(content, seed))
-        return data, checksum
 
     def _take(self, packed: _Packed) -> None:
         size = self._grouping.group_size

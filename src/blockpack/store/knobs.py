@@ -11,7 +11,7 @@ from blockpack.segment.layout import GROUP_SIZE_MAX
 
 CODECS: Final = tuple(codecs.CODECS)
 LINKS: Final = ("hash", "none")
-DICTIONARIES: Final = ("none",)
+DICTIONARIES: Final = ("none", "auto")
 
 SEGMENT_BLOCKS_MAX: Final = 1 << 24
 SEGMENT_BYTES_MAX: Final = 1 << 40

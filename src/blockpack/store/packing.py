@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from blockpack._native.counters import Counters
 from blockpack.errors import CorruptError
-from blockpack.segment.codecs import parse_level
+from blockpack.segment import choosing
+from blockpack.segment.codecs import get_codec, parse_level
 from blockpack.segment.digest import Digest
 from blockpack.segment.grouping import Grouping
 from blockpack.segment.reader import SegmentReader
@@ -33,22 +34,73 @@ class Recipe(NamedTuple):
     knobs: Knobs
 
 
+class TableWriter:
+    """Writes one table's file, of which the first records may have to say how it is grouped.
+
+    Until that is decided nothing is on disk, and the records are kept; they must not change until
+    ``finish``. ``start(grouping)`` makes the writer.
+    """
+
+    def __init__(self, knobs: Knobs, tier: str, start: Callable[[Grouping], SegmentWriter],
+                 check: Check) -> None:
+        self._check = check
+        self._knobs = knobs
+        self._tier = tier
+        self._start = start
+        self._sample: list[bytes | None] = []
+        self._sample_bytes = 0
+        self._writer: SegmentWriter | None = None
+        if knobs.seal_dictionary == "none":
+            self._writer = start(Grouping(knobs.block_group_size))
+
+    def add(self, record: bytes | None) -> None:
+        """Take the record of the next number; None when it is absent."""
+        if self._writer is not None:
+            self._writer.add(record)
+            return
+        self._sample.append(record)
+        self._sample_bytes += 0 if record is None else len(record)
+        if choosing.is_enough(len(self._sample), self._sample_bytes, self._tier):
+            self._decide(whole=False)
+
+    def finish(self) -> SegmentSummary:
+        """Write what is left and make the file durable."""
+        return (self._writer or self._decide(whole=True)).finish()
+
+    def abort(self) -> None:
+        """Give up and remove the file."""
+        if self._writer is not None:
+            self._writer.abort()
+
+    def _decide(self, whole: bool) -> SegmentWriter:
+        knobs = self._knobs
+        self._writer = self._start(choosing.choose(
+            self._sample, get_codec(knobs.compression), self._tier, knobs.block_group_size,
+            whole=whole, check=self._check))
+        sample, self._sample = self._sample, []
+        for record in sample:
+            self._writer.add(record)
+        return self._writer
+
+
 class Packer:
     """Writes one segment. add() in number order, then finish() or abort().
 
     Files have a temporary last number in their name until finish() knows it; none of them counts
-    before a manifest names it.
+    before a manifest names it. ``check()`` is called once a group while groupings are tried and
+    while files are read back, and may raise to give up.
     """
 
     def __init__(self, recipe: Recipe, fs: FileSystem, executor: Executor | None = None,
-                 window: int = 4) -> None:
+                 window: int = 4, check: Check = lambda: None) -> None:
+        self._check = check
         self.recipe = recipe
         self.count = 0
         self._fs = fs
         self._executor = executor
         self._window = window
         self._tier = parse_level(recipe.knobs.compression, recipe.knobs.seal_compression_level)
-        self._writers: dict[int, SegmentWriter] = {}
+        self._writers: dict[int, TableWriter] = {}
         self._paths: list[str] = []
 
     def add(self, records: Mapping[int, bytes]) -> None:
@@ -64,18 +116,22 @@ class Packer:
         """Start a table at the first number that has it; the ones before get absent records."""
         recipe = self.recipe
         path = names.segment_temporary(recipe.store, table, recipe.first, recipe.generation)
-        writer = SegmentWriter(
-            path, table=table, first=recipe.first, codec=recipe.knobs.compression,
-            tier=self._tier, grouping=Grouping(recipe.knobs.block_group_size),
-            chain_id=recipe.chain_id, fs=self._fs, executor=self._executor, window=self._window)
+
+        def start(grouping: Grouping) -> SegmentWriter:
+            return SegmentWriter(
+                path, table=table, first=recipe.first, codec=recipe.knobs.compression,
+                tier=self._tier, grouping=grouping, chain_id=recipe.chain_id, fs=self._fs,
+                executor=self._executor, window=self._window)
+
+        writer = TableWriter(recipe.knobs, self._tier, start, self._check)
         self._writers[table] = writer
         for _ in range(self.count):
             writer.add(None)
 
-    def finish(self, check: Check = lambda: None) -> SegmentRow:
+    def finish(self) -> SegmentRow:
         """Make the files durable under their names, decode them again, return the manifest row.
 
-        ``check()`` is called once a group and may raise to give up. CorruptError when what is
+        CorruptError when what is
         read back is not what was added. Whatever it raises, abort() then removes the files.
         """
         summaries = [self._writers[table].finish() for table in sorted(self._writers)]
@@ -88,7 +144,7 @@ class Packer:
             self._paths.append(path)
         self._fs.fsync_dir(os.path.join(recipe.store, names.SEALED))
         for summary, path in zip(summaries, self._paths, strict=True):
-            read_back(path, summary, check)
+            read_back(path, summary, self._check)
         files = tuple(TableFile(s.table, s.file_bytes, s.present, s.seal) for s in summaries)
         return SegmentRow(recipe.first, self.count, self.count, recipe.generation, files)
 

@@ -100,7 +100,7 @@ class Sealer:
             if job is None:
                 self._end()  # in the same breath, so that no start() in between is lost
                 return False
-        packer = Packer(job.recipe, self._fs)
+        packer = Packer(job.recipe, self._fs, check=self._go_on)
         try:
             row = self._pack(job, packer)
             with self._changed:
@@ -120,7 +120,7 @@ class Sealer:
         if packer.count != job.last + 1 - job.recipe.first:
             raise CorruptError(f"the open logs hold {packer.count} numbers of "
                                f"{job.recipe.first}..{job.last}", file=job.recipe.store)
-        return packer.finish(self._go_on)
+        return packer.finish()
 
     def _go_on(self) -> None:
         if self._stop:

@@ -1,0 +1,133 @@
+"""Chooses how a segment groups its records, by packing a sample of them in every way worth trying.
+
+The choice depends on the records, the codec, the tier and the group size alone: sizes enter it,
+times do not, so that a segment has the same bytes wherever it is sealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from blockpack.segment.codecs import Codec
+from blockpack.segment.grouping import Grouping
+from blockpack.segment.layout import INDEX_ENTRY_BYTES
+from blockpack.segment.packing import Record, pack_frames
+
+# The sample is the segment's first records: no more than it takes to pass one of these. Dense
+# blocks: 256 of 90 KB, so that the largest dense group is seen whole. The best tiers pack 3 MB/s.
+SAMPLE_BYTES = {"best": 6 << 20}
+SAMPLE_BYTES_OTHERS = 24 << 20
+SAMPLE_RECORDS = 4096
+# It is cut to a multiple of the largest of these that it holds: the rest of a group packs worse.
+WHOLE = (1024, 256, 64)
+
+# Halving what a random read inflates may cost 3.5 % of size.
+EXPONENT = 0.05
+# But never more than this over plain groups; the last one where there are few groups, of which
+# the first ones had no keys of earlier ones to lean on.
+WORSE_MAX, WORSE_MAX_FEW, FEW_GROUPS = 1.01, 1.015, 4
+# A read of one frame costs as much as the inflation of so many bytes, before it inflates any.
+FRAME_COST_BYTES = 4096
+# Reads are uniform over ten times the cache.
+CACHE_SHARE = 0.1
+
+# Keys of a group of large records, and the stride between them: what repeats in blocks does so
+# from one to the next.
+DENSE = ((4, 8), (8, 8), (13, 5), (16, 4), (16, 8), (16, 16))
+DENSE_BYTES_MIN = 2048    # on average
+# Group size, keys and records a frame for small ones: a frame needs several, and keys for what is
+# the same in all of them.
+SPARSE = tuple((size, keys, frame) for size in (256, 1024) for keys in (8, 32)
+               for frame in (4, 8, 16))
+SPARSE_BYTES_MAX = 16384
+
+
+class Candidate(NamedTuple):
+    """One way to group the sample."""
+
+    grouping: Grouping
+    stored_bytes: int     # frames and their index entries
+    read_bytes: float     # inflated by a uniform random read, on average
+
+    @property
+    def cost(self) -> float:
+        """What is made small."""
+        return float(self.stored_bytes * self.read_bytes ** EXPONENT)
+
+
+def is_enough(records: int, sample_bytes: int, tier: str) -> bool:
+    """Whether so many records, of so many bytes, are a sample."""
+    return records >= SAMPLE_RECORDS or sample_bytes >= SAMPLE_BYTES.get(tier, SAMPLE_BYTES_OTHERS)
+
+
+def choose(sample: Sequence[Record], codec: Codec, tier: str, group_size: int, *,
+           whole: bool, check: Callable[[], None] = lambda: None) -> Grouping:
+    """Return the best grouping of a segment's records: these are the first, or the whole of it.
+
+    ``check()`` is called now and then and may raise to give up.
+    """
+    few = whole and len(sample) < FEW_GROUPS * group_size
+    if not whole:
+        step = next((step for step in WHOLE if step <= len(sample)), 1)
+        sample = sample[:len(sample) // step * step]
+    tried = weigh(sample, codec, tier, group_size, check)
+    plain = tried[0]
+    most = plain.stored_bytes * (WORSE_MAX_FEW if few else WORSE_MAX)
+    return min((c for c in tried if c.stored_bytes <= most), key=lambda c: c.cost).grouping
+
+
+def weigh(sample: Sequence[Record], codec: Codec, tier: str, group_size: int,
+          check: Callable[[], None] = lambda: None) -> list[Candidate]:
+    """Every candidate, packed; the first one is plain groups of ``group_size``."""
+    groupings = dict.fromkeys([Grouping(group_size), *candidates(sample, codec, group_size)])
+    return [_packed(sample, codec, tier, grouping, check) for grouping in groupings]
+
+
+def candidates(sample: Sequence[Record], codec: Codec, group_size: int) -> list[Grouping]:
+    """The groupings to try: none with larger frames than the group size, none beyond the sample."""
+    plain = [Grouping(size) for size in (1, 4, 16, 32) if size < group_size]
+    if not codec.prefixes or group_size < 2:
+        return plain
+    mean = sum(len(record) for record in sample if record is not None) / len(sample)
+    dense = [Grouping(keys * stride, keys, stride, 1) for keys, stride in DENSE
+             if keys <= group_size and mean >= DENSE_BYTES_MIN]
+    sparse = [Grouping(size, keys, 1, frame) for size, keys, frame in SPARSE
+              if max(keys, frame) <= group_size and size <= len(sample)
+              and mean <= SPARSE_BYTES_MAX]
+    return plain + dense + sparse
+
+
+def _packed(sample: Sequence[Record], codec: Codec, tier: str, grouping: Grouping,
+            check: Callable[[], None]) -> Candidate:
+    stored = 0
+    misses = hits = keys = 0.0
+    for start in range(0, len(sample), grouping.group_size):
+        group = sample[start:start + grouping.group_size]
+        frames = grouping.frames(len(group))
+        check()
+        for i, (data, content) in enumerate(pack_frames(codec, tier, group, frames)):
+            stored += len(data) + INDEX_ENTRY_BYTES
+            cost = FRAME_COST_BYTES + len(content)
+            if i == 0:
+                key = cost
+                # A read stops at its record: half-way on average.
+                records = len(frames[0])
+                extract = records * (FRAME_COST_BYTES + len(content) * (records + 1) / 2 / records)
+                misses += extract
+                hits += records * FRAME_COST_BYTES if codec.prefix_has_records else extract
+                keys += len(content)
+            else:
+                misses += len(frames[i]) * (cost + key)
+                hits += len(frames[i]) * cost
+    return Candidate(grouping, stored, _read_bytes(sample, grouping, misses, hits, keys))
+
+
+def _read_bytes(sample: Sequence[Record], grouping: Grouping, misses: float, hits: float,
+                keys: float) -> float:
+    """Mean over all reads, with the share of key groups in the cache that fits there."""
+    if not grouping.keyed:
+        return misses / len(sample)
+    cache = CACHE_SHARE * sum(len(record) for record in sample if record is not None)
+    share = min(1.0, cache / keys) if keys else 1.0
+    return (share * hits + (1 - share) * misses) / len(sample)
