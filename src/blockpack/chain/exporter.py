@@ -7,10 +7,8 @@ whole. Exporting again gives equal content (an era1's bytes depend on the snappy
 from __future__ import annotations
 
 import gzip
-import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,16 +19,15 @@ from blockpack.chain.formats import era1
 from blockpack.chain.formats.e2store import VERSION, encode
 from blockpack.chain.formats.snappy_frames import deflate
 from blockpack.chain.formats.source import STDIN
+from blockpack.chain.outfile import WRITE_BYTES, opened, publish, temporary
 from blockpack.chain.records import CONSENSUS, decode_difficulty, decode_receipts
 from blockpack.chain.store import BlockStore
-from blockpack.errors import MissingError, naming
-from blockpack.store.fs import SYSTEM
+from blockpack.errors import MissingError
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, NAMES, RECEIPTS
 
 # Called with blocks done, bytes written, and None: nobody knows how many there will be.
 Progress = Callable[[int, int, "int | None"], None]
 
-_WRITE_BYTES = 1 << 20
 _REPORT_BLOCKS = 256
 # geth's own names for the networks that have era1 files; others are called by their chain id.
 _NETWORKS = {1: "mainnet", 11155111: "sepolia"}
@@ -48,7 +45,7 @@ def export_rlp(store: BlockStore, target: str | Path | BinaryIO, start: int | No
     blocks = store.raw_range(start, stop)
     if isinstance(target, str | Path) and target != STDIN:
         compress = str(target).endswith(".gz") if compress is None else compress
-        with _opened(Path(target)) as file:
+        with opened(Path(target)) as file:
             _write_rlp(blocks, file, compress, progress)
     else:
         file = sys.stdout.buffer if isinstance(target, str | Path) else target
@@ -80,7 +77,7 @@ def _write_blocks(blocks: Iterator[bytes], file: BinaryIO, progress: Progress | 
     for block in blocks:
         pending.append(block)
         size += len(block)
-        if size >= _WRITE_BYTES:
+        if size >= WRITE_BYTES:
             file.write(b"".join(pending))
             done, written = done + len(pending), written + size
             pending, size = [], 0
@@ -89,40 +86,6 @@ def _write_blocks(blocks: Iterator[bytes], file: BinaryIO, progress: Progress | 
     file.write(b"".join(pending))
     if progress is not None:
         progress(done + len(pending), written + size, None)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """A file that gets its name when all of it is on disk, and leaves nothing when it fails.
-
-    A symbolic link stays one; a device or a named pipe is written to and stays what it is.
-    """
-    if path.exists() and not path.is_file():
-        with naming(str(path)), open(path, "wb", buffering=_WRITE_BYTES) as file:
-            yield file
-        return
-    path = path.resolve()
-    with _temporary(path.parent, path.name) as (file, temporary):
-        yield file
-        _publish(file, temporary, path)
-
-
-@contextmanager
-def _temporary(folder: Path, name: str) -> Iterator[tuple[BinaryIO, Path]]:
-    temporary = folder / f".{name}.{os.getpid()}.tmp"
-    file = open(temporary, "wb", buffering=_WRITE_BYTES)  # noqa: SIM115
-    try:
-        with naming(str(temporary)), file:  # closing writes too, and can fail
-            yield file, temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _publish(file: BinaryIO, temporary: Path, path: Path) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-    temporary.replace(path)
-    SYSTEM.fsync_dir(str(path.parent))
 
 
 def export_era1(store: BlockStore, folder: str | Path, start: int | None = None,
@@ -195,7 +158,7 @@ class _EpochWriter:
 
     def write(self, folder: Path, network: str, epoch: int) -> Path:
         """Write the file into ``folder``; returns its path."""
-        with _temporary(folder, f"{network}-{epoch:05d}.era1") as (file, temporary):
+        with temporary(folder, f"{network}-{epoch:05d}.era1") as (file, written):
             self._put(file, VERSION)
             self._blocks(file)
             root = era1.accumulator(self._hashes, self._difficulties)
@@ -204,7 +167,7 @@ class _EpochWriter:
             self._put(file, era1.INDEX, era1.encode_index(
                 self._start, [offset - at for offset in self._offsets]))
             path = folder / era1.file_name(network, epoch, root)
-            _publish(file, temporary, path)
+            publish(file, written, path)
         return path
 
     def _put(self, file: BinaryIO, kind: bytes, data: bytes = b"") -> None:

@@ -58,18 +58,55 @@ def _open_or_create(store: str, chain_id: int | None, knobs: dict[str, Any]
     return blockpack.create(store, chain_id=chain_id, **knobs)
 
 
-@click.command()
+@click.command(context_settings=NEGATIVE_NUMBERS)
 @click.argument("store", type=STORE)
-@click.argument("target", type=click.Path())
-@click.option("--format", "form", type=click.Choice(["rlp", "era1"]), default="rlp",
-              show_default=True, help="rlp: one file of concatenated block RLP, gzipped when "
-              "TARGET ends in .gz, - for standard output. era1: TARGET is a folder.")
-@click.option("--range", "span", default=":", help="Which blocks.  [default: all]")
+@click.argument("words", nargs=-1, required=True, metavar="[RANGE] TARGET")
+@click.option("--to", "--format", "form", default="rlp", show_default=True,
+              type=click.Choice(["rlp", "era1", "parquet", "arrow", "csv", "json"]),
+              help="What to write; see above.")
+@click.option("--range", "option_span", hidden=True, help="RANGE, as an option.")
+@click.option("--table", help="blocks, transactions, withdrawals, receipts or logs.")
+@click.option("--columns", help="Names with commas between; a name that there is not lists those"
+              " that there are.  [default: all that cost no hashing]")
+@click.option("--file-blocks", type=click.IntRange(1), default=10_000, show_default=True,
+              help="Cut tables into files at multiples of this many blocks.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
+              help="Threads that decode a table.")
 @click.option("--network", help="For era1 file names.  [default: from the chain id]")
 @json_option
-def export(*, store: str, target: str, form: str, span: str, network: str | None,
-           as_json: bool) -> None:
-    """Write blocks of STORE to TARGET in a format that other programs read."""
+def export(*, store: str, words: tuple[str, ...], form: str,
+           option_span: str | None, table: str | None, columns: str | None, file_blocks: int,
+           threads: int, network: str | None, as_json: bool) -> None:
+    """Write blocks of STORE to TARGET in a format that other programs read.
+
+    \b
+    --to rlp       one file of concatenated block RLP, gzipped when TARGET ends in .gz;
+                   - is standard output
+    --to era1      a folder of era1 files
+    --to parquet   a folder of TABLE-FIRST-LAST.parquet files; needs blockpack[arrow]
+    --to arrow     the same as Arrow IPC files; needs blockpack[arrow]
+    --to csv       the same as CSV: binary as 0x..., 256-bit numbers in decimal, null empty
+    --to json      the same as JSON lines (.jsonl): 256-bit numbers as strings
+
+    \b
+    Examples:
+      blockpack export mainnet all.rlp.gz
+      blockpack export mainnet 16M:17M era/ --to era1
+      blockpack export mainnet 16M:17M out/ --to parquet --table transactions
+      blockpack export mainnet -1000: out/ --to csv --table logs --columns address,topic0,data
+
+    Run it again to go on: a file has its name only when all of it is on disk, so tables' files
+    that are there are kept. When the chain has grown, the last file is replaced by a longer one.
+    """
+    span, target = _words(words, option_span)
+    if form not in ("rlp", "era1"):
+        if table is None:
+            raise click.UsageError(f"--to {form} writes a table: say which with --table")
+        _export_table(store, span, target, as_json, to=form, table=table, file_blocks=file_blocks,
+                      columns=columns.split(",") if columns else None, threads=threads)
+        return
+    if table is not None or columns is not None:
+        raise click.UsageError(f"--to {form} writes whole blocks: leave out --table and --columns")
     with blockpack.open(store) as opened:
         start, stop = _range(opened, span)
         with progress("export", stop - start) as report:
@@ -84,6 +121,51 @@ def export(*, store: str, target: str, form: str, span: str, network: str | None
         print_json(figures)
     elif target != "-":
         print_fields(figures)
+
+
+def _words(words: tuple[str, ...], option_span: str | None) -> tuple[str, str]:
+    """The range and the target; options that there are not came along as words."""
+    for word in words:
+        if word.startswith("--"):
+            raise click.NoSuchOption(word)
+    *span, target = words
+    if option_span is not None:
+        span.append(option_span)
+    if len(span) > 1:
+        raise click.UsageError(f"one range and a target expected, not {' '.join(words)}")
+    return span[0] if span else ":", target
+
+
+def _export_table(store: str, span: str, target: str, as_json: bool, **options: Any) -> None:
+    # Here, because it brings NumPy, which other commands do without.
+    from blockpack.chain.tableexport.export import export_table
+
+    began = time.perf_counter()
+    with blockpack.open(store) as opened:
+        start, stop = _range(opened, span)
+        with progress("export", stop - start) as report:
+            try:
+                done = export_table(opened, target, start=start, stop=stop, progress=report,
+                                    **options)
+            except ImportError as error:
+                raise click.ClickException(str(error)) from error
+    figures: dict[str, Any] = {
+        "table": options["table"], "to": options["to"], "blocks": stop - start, "start": start,
+        "stop": stop, "rows": done.rows, "bytes": done.nbytes,
+        "seconds": round(time.perf_counter() - began, 3),
+        "written": [str(path) for path in done.written],
+        "kept": [str(path) for path in done.kept],
+        "replaced": [str(path) for path in done.replaced]}
+    if as_json:
+        print_json(figures)
+        return
+    if done.kept:
+        click.echo(f"{len(done.kept)} files were there already, whole, and are kept")
+    if done.replaced:
+        click.echo(f"{len(done.replaced)} shorter files are replaced by longer ones")
+    print_fields({**figures, "bytes": human_bytes(done.nbytes), "written":
+                  f"{len(done.written)} files", "kept": len(done.kept),
+                  "replaced": len(done.replaced)})
 
 
 def _range(store: blockpack.BlockStore, text: str) -> tuple[int, int]:
