@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -102,6 +105,12 @@ def in_threads(count: int, work: Callable[[int], None]) -> None:
     for thread in threads:
         thread.join()
     assert not errors, errors
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    """A Python process of its own that imports what this one can."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
 
 
 def packed(values: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
+import arrowkit as kit
 import pytest
 
 from blockpack.chain.outfile import opened, publish, sweep, temporary
@@ -40,8 +39,7 @@ with temporary(pathlib.Path({str(tmp_path)!r}), "logs-1.csv") as (file, _):
     file.write(b"some")
     os._exit(9)
 """
-    subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)},
-                   check=False)
+    assert kit.run_python(code).returncode == 9
     left = names(tmp_path)
     assert len(left) == 1
     with temporary(tmp_path, "logs-2.csv") as (file, written):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -186,7 +187,7 @@ def slow(start, stop):
 export_batches(slow, {str(tmp_path)!r}, "t", 3, 25, to="csv", file_blocks=10)
 """
     path = ":".join([str(Path(__file__).parent), *sys.path])
-    with subprocess.Popen([sys.executable, "-c", code], env={"PYTHONPATH": path},
+    with subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path},
                           stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "half\n"
