@@ -19,8 +19,10 @@ def test_frames_decode_with_the_first_one_as_their_prefix() -> None:
     frames = grouping.frames(8)
     packed = list(pack_frames(ZSTD, "default", RECORDS, frames))
     (first, key), *others = packed
-    inflate, _ = ZSTD.inflater_after(key)
-    contents = [ZSTD.inflate(first, 10_000), *(inflate(frame, 10_000) for frame, _ in others)]
+    after = ZSTD.inflater_after(key)
+    assert after.prefix() == key
+    assert after.nbytes > len(key)
+    contents = [ZSTD.inflate(first, 10_000), *(after.inflate(frame, 10_000) for frame, _ in others)]
     assert contents == [content for _, content in packed]
     for content, positions in zip(contents, frames, strict=True):
         group = Group(content, len(positions))

@@ -8,7 +8,8 @@ from blockpack._native.group cimport Group
 from blockpack._native.index cimport FrameIndex, bp_frame
 
 cdef class Prefix:
-    cdef Group group        # the key group, or None where the codec has a copy of its content
+    cdef Group group        # the key group; in the cache None, where `after` can give its content
+    cdef object after       # what the codec made of its content
     cdef object inflate     # for the frames that have it as their prefix
     cdef readonly Py_ssize_t nbytes
 

@@ -62,7 +62,8 @@ cdef class FrameReader:
     from a frame of several rather than the frame inflated whole, and the stored size above which
     a read is announced. ``cache`` may be None; ``table`` is what it accounts the groups to, and
     ``table`` + 256 the prefixes of a keyed lane, which ``inflater_after(content)`` makes out of
-    key groups, as (inflate for the frames that follow it, bytes of memory that it takes).
+    key groups: objects with ``inflate`` for the frames that follow, ``prefix()``, the content, and
+    ``nbytes`` of memory.
 
     Nothing changes after construction, so a reader that drops it does not disturb a read.
     """
@@ -112,7 +113,8 @@ cdef class FrameReader:
         cdef Prefix prefix
         if group is None and self.index.c_index.keys and frame.key == frame_number:
             prefix = self.cache.get(self.prefix_base + frame_number)
-            group = None if prefix is None else prefix.group
+            if prefix is not None:
+                group = Group(prefix.after.prefix(), frame.records)
         if group is not None:
             self.counters.cache_hits += 1
             return group
@@ -145,11 +147,10 @@ cdef class FrameReader:
         cdef Prefix prefix = self.load_prefix(frame_number)
         return prefix.group, prefix
 
-    def span(self, start, stop, Prefix prefix=None):
+    def span(self, start, stop):
         """The records of ordinals start..stop-1, all in one group of a keyed lane, as one Group.
 
-        Each frame that holds one of them is inflated once; nothing is put in the cache. The
-        second result is the group's Prefix, for the next span of it.
+        Each frame that holds one of them is inflated once; nothing is put in the cache.
         """
         cdef uint64_t low = start, high = stop, i, ordinal, position
         cdef bp_index_group place = bp_index_group_of(&self.index.c_index, low)
@@ -158,8 +159,7 @@ cdef class FrameReader:
         cdef bp_frame frame
         if not low < high <= place.first + place.records:
             raise IndexError(f"ordinals {low}..{high - 1} are not of one group")
-        if prefix is None:
-            prefix = self.load_prefix(place.frame)
+        cdef Prefix prefix = self.load_prefix(place.frame)
         for position in range(<uint64_t>prefix.group.count):
             bp_index_frame(&self.index.c_index, place.frame, &frame)
             ordinal = bp_index_ordinal(&self.index.c_index, &frame, position)
@@ -182,7 +182,7 @@ cdef class FrameReader:
                 if low <= ordinal < high:
                     gathering.take(group, position, ordinal - low)
             i += 1
-        return gathering.done(), prefix
+        return gathering.done()
 
     def announce_span(self, start, stop):
         """Tell the system that ``span`` will be called."""
@@ -315,8 +315,7 @@ cdef class FrameReader:
         if prefix is None:
             self.cache.make_room(self.table + KEYS)
             prefix = self.load_prefix(frame_number)
-            if prefix.nbytes > prefix.group.nbytes:
-                prefix.group = None
+            prefix.group = None
             self.cache.put(key, self.table + KEYS, prefix)
         return prefix
 
@@ -325,7 +324,9 @@ cdef class FrameReader:
         cdef Prefix prefix = Prefix.__new__(Prefix)
         bp_index_frame(&self.index.c_index, frame_number, &frame)
         prefix.group = self.load(frame_number, &frame, self.stored(&frame), None)
-        prefix.inflate, prefix.nbytes = self.inflater_after(prefix.group.content)
+        prefix.after = self.inflater_after(prefix.group.content)
+        prefix.inflate = prefix.after.inflate
+        prefix.nbytes = prefix.after.nbytes
         return prefix
 
     cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix):

@@ -29,12 +29,14 @@ EXPONENT = 0.05
 WORSE_MAX, WORSE_MAX_FEW, FEW_GROUPS = 1.01, 1.015, 4
 # A read of one frame costs as much as the inflation of so many bytes, before it inflates any.
 FRAME_COST_BYTES = 4096
+# A key's record is copied out of a prefix in the cache, in this part of the time of inflation.
+PREFIX_READ = 6
 # Reads are uniform over ten times the cache.
 CACHE_SHARE = 0.1
 
 # Keys of a group of large records, and the stride between them: what repeats in blocks does so
 # from one to the next.
-DENSE = ((4, 8), (8, 8), (13, 5), (16, 4), (16, 8), (16, 16))
+DENSE = ((8, 8), (13, 5), (16, 4), (16, 8), (16, 16))
 DENSE_BYTES_MIN = 2048    # on average
 # Group size, keys and records a frame for small ones: a frame needs several, and keys for what is
 # the same in all of them.
@@ -81,15 +83,17 @@ def weigh(sample: Sequence[Record], codec: Codec, tier: str, group_size: int,
           check: Callable[[], None] = lambda: None) -> list[Candidate]:
     """Every candidate, packed; the first one is plain groups of ``group_size``."""
     groupings = dict.fromkeys([Grouping(group_size), *candidates(sample, codec, group_size)])
-    return [_packed(sample, codec, tier, grouping, check) for grouping in groupings]
+    return [Candidate(grouping, _stored_bytes(sample, codec, tier, grouping, check),
+                      read_bytes(sample, grouping))
+            for grouping in groupings]
 
 
 def candidates(sample: Sequence[Record], codec: Codec, group_size: int) -> list[Grouping]:
     """The groupings to try: none with larger frames than the group size, none beyond the sample."""
-    plain = [Grouping(size) for size in (1, 4, 16, 32) if size < group_size]
+    plain = [Grouping(size) for size in (1, 4, 16) if size < group_size]
     if not codec.prefixes or group_size < 2:
         return plain
-    mean = sum(len(record) for record in sample if record is not None) / len(sample)
+    mean = sum(map(_size, sample)) / len(sample)
     dense = [Grouping(keys * stride, keys, stride, 1) for keys, stride in DENSE
              if keys <= group_size and mean >= DENSE_BYTES_MIN]
     sparse = [Grouping(size, keys, 1, frame) for size, keys, frame in SPARSE
@@ -98,36 +102,38 @@ def candidates(sample: Sequence[Record], codec: Codec, group_size: int) -> list[
     return plain + dense + sparse
 
 
-def _packed(sample: Sequence[Record], codec: Codec, tier: str, grouping: Grouping,
-            check: Callable[[], None]) -> Candidate:
-    stored = 0
-    misses = hits = keys = 0.0
+def read_bytes(sample: Sequence[Record], grouping: Grouping) -> float:
+    """What a random read inflates, on average, with the share of key groups that the cache has."""
+    missed = hit = keys = 0.0
     for start in range(0, len(sample), grouping.group_size):
-        group = sample[start:start + grouping.group_size]
-        frames = grouping.frames(len(group))
+        sizes = list(map(_size, sample[start:start + grouping.group_size]))
+        frames = grouping.frames(len(sizes))
+        key = sum(sizes[i] for i in frames[0])
+        keys += key
+        # A read stops at its record: half-way on average.
+        count = len(frames[0])
+        missed += count * FRAME_COST_BYTES + key * (count + 1) / 2
+        hit += count * (FRAME_COST_BYTES + key / PREFIX_READ)
+        for frame in frames[1:]:
+            cost = len(frame) * (FRAME_COST_BYTES + sum(sizes[i] for i in frame))
+            hit += cost
+            missed += cost + len(frame) * (FRAME_COST_BYTES + key)
+    share = min(1.0, CACHE_SHARE * sum(map(_size, sample)) / max(keys, 1)) if grouping.keyed else 0
+    return (share * hit + (1 - share) * missed) / len(sample)
+
+
+def _size(record: Record) -> int:
+    return 0 if record is None else len(record)
+
+
+def _stored_bytes(sample: Sequence[Record], codec: Codec, tier: str, grouping: Grouping,
+                  check: Callable[[], None]) -> int:
+    """Frames and index entries of the whole sample."""
+    total = 0
+    for start in range(0, len(sample), grouping.group_size):
         check()
-        for i, (data, content) in enumerate(pack_frames(codec, tier, group, frames)):
-            stored += len(data) + INDEX_ENTRY_BYTES
-            cost = FRAME_COST_BYTES + len(content)
-            if i == 0:
-                key = cost
-                # A read stops at its record: half-way on average.
-                records = len(frames[0])
-                extract = records * (FRAME_COST_BYTES + len(content) * (records + 1) / 2 / records)
-                misses += extract
-                hits += records * FRAME_COST_BYTES if codec.prefix_has_records else extract
-                keys += len(content)
-            else:
-                misses += len(frames[i]) * (cost + key)
-                hits += len(frames[i]) * cost
-    return Candidate(grouping, stored, _read_bytes(sample, grouping, misses, hits, keys))
-
-
-def _read_bytes(sample: Sequence[Record], grouping: Grouping, misses: float, hits: float,
-                keys: float) -> float:
-    """Mean over all reads, with the share of key groups in the cache that fits there."""
-    if not grouping.keyed:
-        return misses / len(sample)
-    cache = CACHE_SHARE * sum(len(record) for record in sample if record is not None)
-    share = min(1.0, cache / keys) if keys else 1.0
-    return (share * hits + (1 - share) * misses) / len(sample)
+        records = sample[start:start + grouping.group_size]
+        frames = grouping.frames(len(records))
+        total += sum(len(data) + INDEX_ENTRY_BYTES
+                     for data, _ in pack_frames(codec, tier, records, frames))
+    return total

@@ -14,7 +14,7 @@ import cramjam
 import zstandard
 
 from blockpack._native import s2
-from blockpack._native.zstd import DECOMPRESSOR_BYTES, ZstdInflater, content_size
+from blockpack._native.zstd import ZstdInflater, content_size
 from blockpack.errors import CorruptError, KnobError
 
 Buffer = bytes | bytearray | memoryview
@@ -34,6 +34,20 @@ LEVELS: Final = {
 Locate = Callable[[bytes, int], tuple[int, int] | None]
 
 
+class InflaterAfter(Protocol):
+    """Inflates frames that follow a prefix. For many threads at once."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that it takes, the prefix included."""
+
+    def inflate(self, frame: Buffer, size_max: int, /) -> bytes:
+        """As ``Codec.inflate``."""
+
+    def prefix(self) -> bytes:
+        """The prefix."""
+
+
 class Codec(Protocol):
     """What the engine needs of a codec. One instance serves all threads."""
 
@@ -41,9 +55,7 @@ class Codec(Protocol):
     id: ClassVar[int]
     # A frame stored in fewer bytes is inflated whole at once: stopping early would not pay.
     extract_min: ClassVar[int]
-    # Whether frames can have a prefix, and whether its records are at hand where it is.
-    prefixes: ClassVar[bool]
-    prefix_has_records: ClassVar[bool] = True
+    prefixes: ClassVar[bool]    # whether frames can have one
 
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the frame of ``content``."""
@@ -81,12 +93,8 @@ class Codec(Protocol):
         """
         raise KnobError(f"{self.name} compresses without prefixes")
 
-    def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
-        """Return ``inflate`` for frames that follow ``prefix``, and the memory that it takes.
-
-        For many threads. The memory, in bytes, has the prefix or a copy of it; which one, shows
-        in its being no more than the prefix.
-        """
+    def inflater_after(self, prefix: bytes) -> InflaterAfter:
+        """Return what inflates frames that follow ``prefix``; for many threads."""
         raise CorruptError(f"{self.name} frames have no prefixes")
 
     def decompress(self, frame: Buffer, decoded_size: int) -> bytes:
@@ -95,6 +103,19 @@ class Codec(Protocol):
         if len(content) != decoded_size:
             wrong_size(self.name, decoded_size, len(content))
         return content
+
+
+class S2After:
+    """Inflates S2 blocks that follow a prefix."""
+
+    def __init__(self, prefix: bytes) -> None:
+        self.nbytes = len(prefix)
+        self.inflate = partial(s2.decompress, prefix=prefix)
+        self._prefix = prefix
+
+    def prefix(self) -> bytes:
+        """The prefix itself."""
+        return self._prefix
 
 
 class S2Codec(Codec):
@@ -127,9 +148,9 @@ class S2Codec(Codec):
         content = s2.decompress_until(frame, end, size)
         return content if start == 0 else content[start:]
 
-    def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
-        """Return ``inflate`` for blocks that follow ``prefix``, which is read in place."""
-        return partial(s2.decompress, prefix=prefix), len(prefix)
+    def inflater_after(self, prefix: bytes) -> InflaterAfter:
+        """Return what inflates blocks that follow ``prefix``, which is read in place."""
+        return S2After(prefix)
 
     def _declared(self, frame: Buffer, size_max: int) -> int:
         size = s2.decompressed_size(frame)
@@ -155,7 +176,6 @@ class ZstdCodec(Codec):
     name: ClassVar[str] = "zstd"
     id: ClassVar[int] = 2
     prefixes: ClassVar[bool] = True
-    prefix_has_records: ClassVar[bool] = False    # zstandard has a copy that no one can read
     extract_min: ClassVar[int] = 64 << 10    # about one zstd block, 128 KiB decoded
 
     # The native level of each tier, measured on the 14 dense blocks of September 2023 and 25
@@ -223,9 +243,9 @@ class ZstdCodec(Codec):
             tier, len(prefix), self.PREFIXED_LEVELS))
         return zstandard.ZstdCompressor(dict_data=dictionary).compress
 
-    def inflater_after(self, prefix: Buffer) -> tuple[Callable[[Buffer, int], bytes], int]:
-        """Return ``inflate`` for frames that follow ``prefix``, and the memory that it takes."""
-        return ZstdInflater(prefix).inflate, len(prefix) + DECOMPRESSOR_BYTES
+    def inflater_after(self, prefix: bytes) -> InflaterAfter:
+        """Return what inflates frames that follow ``prefix``, of which it has a copy."""
+        return ZstdInflater(prefix)
 
     def _parameters(self, tier: str, size: int, levels: Mapping[str, int] = NATIVE_LEVELS
                     ) -> zstandard.ZstdCompressionParameters:

@@ -18,9 +18,6 @@ from blockpack.segment.layout import GROUP_BYTES_MAX, SINGLE_BYTES_MAX, checksum
 from blockpack.segment.opening import describe, faulty_sections, open_segment
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
 
-# Of dense blocks: 6 MB.
-SPAN_RECORDS = 64
-
 # A range of more groups than this is no place for the memory that random reads leave behind.
 LONG_GROUPS = 2
 
@@ -55,10 +52,6 @@ class SegmentReader(SealedReader):
         self.file_bytes = opened.footer.file_bytes
         self.frame_count = len(index)
         self.seal = opened.footer.seal
-        # A range is handed out in spans of at most so many records. Frames of several must not
-        # lie in two spans, or they would be inflated twice: their records are small.
-        self._span_records = (SPAN_RECORDS if self.grouping.frame_records == 1
-                              else self.grouping.group_size)
         self._opened = opened
         self._codec: Codec = codec
         self._counters = counters
@@ -145,20 +138,32 @@ class SegmentReader(SealedReader):
         return frames.group(i, prefix), prefix
 
     def _keyed_groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
-        """As ``_groups``: the frames of each group that hold something of the range, as one."""
+        """As ``_groups``. Frames of one record follow one another as they are; those of several
+        are put together first, since their records need not follow one another."""
+        alone = self.grouping.frame_records == 1
         ordinal = start
         while ordinal < stop:
             frames = self.frames
-            first, records, _, _ = frames.index.group(ordinal)
+            first, records, key, _ = frames.index.group(ordinal)
             end = min(stop, first + records)
-            prefix: Prefix | None = None
-            while ordinal < end:
-                high = min(end, ordinal + self._span_records)
-                frames.announce_span(ordinal, high)
-                group, prefix = frames.span(ordinal, high, prefix)
-                yield self.first + ordinal, group, 0, high - ordinal
-                del group    # so that the next one can have its memory
-                ordinal = high
+            frames.announce_span(ordinal, end)
+            if alone:
+                yield from self._single_frames(frames, key, ordinal, end)
+            else:
+                yield self.first + ordinal, frames.span(ordinal, end), 0, end - ordinal
+            ordinal = end
+
+    def _single_frames(self, frames: FrameReader, key: int, start: int,
+                       stop: int) -> Iterator[tuple[int, Group, int, int]]:
+        """The records of one group whose frames, but for the key group, hold one each."""
+        keys, prefix = frames.key_group(key)
+        for ordinal in range(start, stop):
+            i = frames.index.find(ordinal)
+            if i == key:
+                position = frames.index.position(ordinal)
+                yield self.first + ordinal - position, keys, position, position + 1
+            else:
+                yield self.first + ordinal, frames.group(i, prefix), 0, 1
 
     def _groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         if stop - start > LONG_GROUPS * self.grouping.group_size:
