@@ -36,7 +36,7 @@ CACHE_SHARE = 0.1
 
 # Keys of a group of large records, and the stride between them: what repeats in blocks does so
 # from one to the next.
-DENSE = ((8, 8), (13, 5), (16, 4), (16, 8), (16, 16))
+DENSE = ((8, 8), (9, 7), (13, 5), (16, 4), (21, 3), (16, 8), (16, 16))
 DENSE_BYTES_MIN = 2048    # on average
 # Group size, keys and records a frame for small ones: a frame needs several, and keys for what is
 # the same in all of them.
