@@ -23,7 +23,8 @@ from against.stores import FULL, SHORT, TINY, Bench
 
 from blockpack.measure import machine
 
-SECTIONS = ("reads", "ranges", "imports", "opening", "cold", "memory", "roots", "decode", "stores")
+SECTIONS = ("reads", "ranges", "imports", "opening", "cold", "memory", "roots", "decode",
+            "columns", "stores")
 MODULES = {"stores": "side_by_side"}
 
 

@@ -76,4 +76,23 @@ size_t bp_s2_scratch_size(enum bp_s2_tier tier, uint64_t size);
 int64_t bp_s2_encode(enum bp_s2_tier tier, const uint8_t *source, size_t source_size,
                      uint8_t *target, size_t target_size, void *scratch, size_t scratch_size);
 
+/* Encoding after a prefix: the same bytes that bp_s2_decode_after wants. What the prefix holds is
+ * noted in tables once, which many blocks then read, also from several threads.
+ *
+ * Size in bytes of the tables for a prefix: under 2 bytes a byte for better, 7 for best. */
+size_t bp_s2_prefix_tables_size(enum bp_s2_tier tier, uint64_t prefix_size);
+
+/* Fill the tables. BP_NO_SPACE: fewer than bp_s2_prefix_tables_size bytes. BP_TOO_LARGE: as below.
+ * REQUIRES: tables are aligned for uint64_t. */
+int64_t bp_s2_prefix_note(enum bp_s2_tier tier, const uint8_t *prefix, size_t prefix_size,
+                          void *tables, size_t tables_size);
+
+/* As bp_s2_encode, of the `source_size` bytes that stand right behind the prefix in one buffer:
+ * stream[prefix_size, prefix_size + source_size). Target and scratch sizes are those for a source
+ * alone. BP_TOO_LARGE: prefix and source together are above BP_S2_SIZE_MAX.
+ * REQUIRES: tables were filled for this tier and prefix. */
+int64_t bp_s2_encode_after(enum bp_s2_tier tier, const uint8_t *stream, size_t prefix_size,
+                           size_t source_size, const void *tables, uint8_t *target,
+                           size_t target_size, void *scratch, size_t scratch_size);
+
 #endif

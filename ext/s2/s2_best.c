@@ -22,10 +22,11 @@
 
 #define DEPTH 16            /* steps along a chain, */
 #define DEPTH_FAR 2         /* and those of them that may be over 64 KiB away */
+#define DEPTH_PREFIX 4      /* and those in the prefix */
 #define NEAR 65536
 #define NICE 256
 #define SPAN 512            /* nodes in one path */
-#define FOUND_MAX (DEPTH + 1)
+#define FOUND_MAX (DEPTH + 1 + DEPTH_PREFIX)
 #define UNREACHED UINT32_MAX
 /* Strides grow by one for each 2048 bytes without a match. */
 #define STRIDE_SHIFT 11
@@ -55,6 +56,9 @@ struct finder {
     uint32_t *previous;     /* ring: the one before in its chain */
     unsigned newest_bits, head_bits;
     uint64_t ring_mask;
+    const uint32_t *noted;  /* the prefix's heads; NULL: there is none */
+    const uint32_t *noted_previous;
+    unsigned noted_bits;
     uint64_t start;         /* position of node 0 */
     uint64_t reach;         /* the furthest node that has a cost */
     uint64_t low;           /* the cheapest node that a match led to */
@@ -84,8 +88,15 @@ size_t bp_s2_best_scratch(uint64_t size) {
         + (sizeof(uint32_t) << head_bits(size)) + (sizeof(uint32_t) << ring_bits(size));
 }
 
-static struct finder finder_new(const uint8_t *source, uint64_t size, void *scratch) {
-    struct finder f = {.cover = bp_s2_cover_new(source, size), .nodes = scratch};
+static struct finder finder_new(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t size,
+                                void *scratch) {
+    struct finder f = {.cover = bp_s2_cover_new(stream, prefix.size, prefix.size + size),
+                       .nodes = scratch};
+    if (prefix.size) {
+        f.noted = prefix.tables;
+        f.noted_bits = head_bits(prefix.size);
+        f.noted_previous = f.noted + ((size_t)1 << f.noted_bits);
+    }
     f.newest_bits = newest_bits(size);
     f.head_bits = head_bits(size);
     f.ring_mask = ((uint64_t)1 << ring_bits(size)) - 1;
@@ -132,23 +143,41 @@ static inline int note(const struct finder *f, struct options *o, uint64_t i, ui
     return length < NICE && i + length < f->cover.size;
 }
 
-static inline void look_in_tables(struct finder *f, uint64_t i, struct options *o) {
+/* Note position c if it may be longer than what there is: the last 4 bytes of what would be longer
+ * are the ones to differ. Returns whether to look for longer ones. */
+static inline int try(const struct finder *f, struct options *o, uint64_t i, uint64_t c) {
+    const uint8_t *source = f->cover.source;
+    uint64_t tail = o->longest > 3 ? o->longest - 3 : 0;
+    return bp_load32le(source + c + tail) != bp_load32le(source + i + tail) || note(f, o, i, c);
+}
+
+/* Returns whether to look on in the prefix. */
+static inline int look_in_tables(struct finder *f, uint64_t i, struct options *o) {
     const uint8_t *source = f->cover.source;
     uint64_t newest, c = insert(f, i, &newest);
     int far = DEPTH_FAR;
     if (bp_load32le(source + newest) == bp_load32le(source + i) && !note(f, o, i, newest))
-        return;
+        return 0;
     for (int depth = DEPTH; depth > 0; depth--) {
-        /* The last 4 bytes of what would be longer are the ones to differ. */
-        uint64_t tail = o->longest > 3 ? o->longest - 3 : 0;
         if (i - c >= NEAR && far-- == 0)
-            return;
-        if (bp_load32le(source + c + tail) == bp_load32le(source + i + tail)
-            && !note(f, o, i, c))
-            return;
+            return 1;
+        if (!try(f, o, i, c))
+            return 0;
         if (i - c > f->ring_mask || f->previous[c & f->ring_mask] >= c)
-            return;
+            return 1;
         c = f->previous[c & f->ring_mask];
+    }
+    return 1;
+}
+
+/* All of it is far, and a candidate must lie behind those that were found. */
+static inline void look_in_prefix(const struct finder *f, uint64_t i, struct options *o) {
+    uint64_t v = bp_load64le(f->cover.source + i);
+    uint64_t c = f->noted[bp_s2_hash(v, 6, f->noted_bits)];
+    for (int depth = DEPTH_PREFIX; depth > 0 && o->count < FOUND_MAX; depth--) {
+        if (!try(f, o, i, c) || f->noted_previous[c] >= c)
+            return;
+        c = f->noted_previous[c];
     }
 }
 
@@ -157,7 +186,8 @@ static inline void look(struct finder *f, uint64_t i, uint64_t last, struct opti
     const uint8_t *source = f->cover.source;
     o->longest = o->repeat = 0;
     o->count = 0;
-    look_in_tables(f, i, o);
+    if (look_in_tables(f, i, o) && f->noted)
+        look_in_prefix(f, i, o);
     if (last == 0 || bp_load32le(source + i) != bp_load32le(source + i - last))
         return;
     o->repeat = 4 + bp_s2_match_length(source + i + 4, source + i + 4 - last,
@@ -290,11 +320,11 @@ static uint8_t *path(struct finder *f, uint64_t start, struct options *o, uint8_
     return settle(f, p, d, limit);
 }
 
-uint8_t *bp_s2_best(const uint8_t *source, uint64_t size, uint8_t *d, const uint8_t *limit,
-                    void *scratch) {
-    struct finder f = finder_new(source, size, scratch);
+uint8_t *bp_s2_best(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t size,
+                    uint8_t *d, const uint8_t *limit, void *scratch) {
+    struct finder f = finder_new(stream, prefix, size, scratch);
     struct options o;
-    uint64_t i = 1;
+    uint64_t i = prefix.size ? prefix.size : 1;
     while (i <= f.cover.last && d != NULL) {
         look(&f, i, f.cover.copied ? f.cover.offset : 0, &o);
         if (o.longest == 0) {
@@ -305,4 +335,20 @@ uint8_t *bp_s2_best(const uint8_t *source, uint64_t size, uint8_t *d, const uint
         i = f.next;
     }
     return d == NULL ? NULL : bp_s2_cover_rest(&f.cover, d, limit);
+}
+
+size_t bp_s2_best_tables_size(uint64_t prefix_size) {
+    return (sizeof(uint32_t) << head_bits(prefix_size)) + sizeof(uint32_t) * prefix_size;
+}
+
+void bp_s2_best_note(const uint8_t *prefix, uint64_t prefix_size, void *tables) {
+    unsigned bits = head_bits(prefix_size);
+    uint32_t *head = tables, *previous = head + ((size_t)1 << bits);
+    memset(head, 0, sizeof(uint32_t) << bits);
+    memset(previous, 0, sizeof(uint32_t) * prefix_size);
+    for (uint64_t i = 0; i + 8 <= prefix_size; i++) {
+        uint32_t *newest = head + bp_s2_hash(bp_load64le(prefix + i), 6, bits);
+        previous[i] = *newest;
+        *newest = (uint32_t)i;
+    }
 }

@@ -19,6 +19,8 @@ struct finder {
     uint32_t *far;          /* by 8 bytes */
     uint32_t *near;         /* by 5 bytes */
     unsigned far_bits, near_bits;
+    const void *noted;      /* of the prefix */
+    unsigned noted_bits;
 };
 
 /* Zeroing is part of every call: one long slot for 4 to 8 bytes of input, 512 KiB at most. */
@@ -48,7 +50,7 @@ static inline uint32_t *near_slot(const struct finder *f, uint64_t v) {
 
 /* The next match at or after s. Returns its position and sets *from, or 0 when there is none.
  * No table holds a position after the one returned. */
-static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from) {
+static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from, int prefixed) {
     const uint8_t *source = f->cover.source;
     uint64_t probes = 1 << STRIDE_SHIFT;
     for (; s <= f->cover.last; s += probes++ >> STRIDE_SHIFT) {
@@ -59,6 +61,11 @@ static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from) 
         *from = far_from;
         if (bp_load64le(source + far_from) == v)
             return s;
+        if (prefixed) {
+            *from = bp_s2_noted(f->noted, f->noted_bits, v);
+            if (bp_load64le(source + *from) == v)
+                return s;
+        }
         if (bp_load32le(source + near_from) == (uint32_t)v) {
             uint64_t next = bp_load64le(source + s + 1);
             *from = *far_slot(f, next);
@@ -87,26 +94,44 @@ static inline void keep(const struct finder *f, uint64_t at, uint64_t end) {
     *near_slot(f, bp_load64le(f->cover.source + end - 1)) = (uint32_t)(end - 1);
 }
 
-uint8_t *bp_s2_better(const uint8_t *source, uint64_t size, uint8_t *d, const uint8_t *limit,
-                      void *scratch) {
-    struct finder f = {bp_s2_cover_new(source, size), scratch,
-                       (uint32_t *)scratch + ((size_t)1 << far_bits(size)), far_bits(size),
-                       near_bits(size)};
-    memset(scratch, 0, bp_s2_better_scratch(size));
-    uint64_t from, at = 1;
-    while ((at = find(&f, at, &from)) != 0) {
-        struct bp_s2_match m = bp_s2_match_grow(&f.cover, at, from);
-        if (!worth_it(&f.cover, &m)) {
+/* Inlined for each value of `prefixed`, so that blocks without a prefix do not pay for it. */
+static inline __attribute__((always_inline)) uint8_t *
+search(struct finder *f, uint64_t at, uint8_t *d, const uint8_t *limit, int prefixed) {
+    uint64_t from;
+    while ((at = find(f, at, &from, prefixed)) != 0) {
+        struct bp_s2_match m = bp_s2_match_grow(&f->cover, at, from);
+        if (!worth_it(&f->cover, &m)) {
             at++;
             continue;
         }
-        d = bp_s2_cover_match(&f.cover, &m, d, limit);
+        d = bp_s2_cover_match(&f->cover, &m, d, limit);
         if (d == NULL)
             return NULL;
-        if (m.end > f.cover.last)
+        if (m.end > f->cover.last)
             break;
-        keep(&f, at, m.end);
+        keep(f, at, m.end);
         at = m.end;
     }
-    return bp_s2_cover_rest(&f.cover, d, limit);
+    return bp_s2_cover_rest(&f->cover, d, limit);
+}
+
+uint8_t *bp_s2_better(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t size,
+                      uint8_t *d, const uint8_t *limit, void *scratch) {
+    struct finder f = {bp_s2_cover_new(stream, prefix.size, prefix.size + size), scratch,
+                       (uint32_t *)scratch + ((size_t)1 << far_bits(size)), far_bits(size),
+                       near_bits(size), prefix.tables, bp_s2_noted_bits(prefix.size)};
+    memset(scratch, 0, bp_s2_better_scratch(size));
+    return prefix.size ? search(&f, prefix.size, d, limit, 1) : search(&f, 1, d, limit, 0);
+}
+
+size_t bp_s2_better_tables_size(uint64_t prefix_size) {
+    return sizeof(uint32_t) << bp_s2_noted_bits(prefix_size);
+}
+
+void bp_s2_better_note(const uint8_t *prefix, uint64_t prefix_size, void *tables) {
+    unsigned bits = bp_s2_noted_bits(prefix_size);
+    uint32_t *noted = tables;
+    memset(tables, 0, bp_s2_better_tables_size(prefix_size));
+    for (uint64_t i = 0; i + 8 <= prefix_size; i++)
+        noted[bp_s2_hash(bp_load64le(prefix + i), 8, bits)] = (uint32_t)i;
 }

@@ -17,6 +17,8 @@ struct finder {
     struct bp_s2_cover cover;
     uint32_t *table;
     unsigned bits;
+    const void *noted;      /* of the prefix */
+    unsigned noted_bits;
 };
 
 static unsigned table_bits(uint64_t size) {
@@ -32,7 +34,7 @@ static inline uint32_t *slot_of(const struct finder *f, uint64_t v) {
 }
 
 /* The next match at or after s. Returns its position and sets *from, or 0 when there is none. */
-static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from) {
+static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from, int prefixed) {
     const uint8_t *source = f->cover.source;
     while (s <= f->cover.last) {
         uint64_t v = bp_load64le(source + s);
@@ -54,6 +56,11 @@ static inline uint64_t find(const struct finder *f, uint64_t s, uint64_t *from) 
         *from = from2;
         if ((uint32_t)(v >> 16) == bp_load32le(source + from2))
             return s + 2;
+        if (prefixed) {
+            *from = bp_s2_noted(f->noted, f->noted_bits, v);
+            if (v == bp_load64le(source + *from))
+                return s;
+        }
         s += 4 + ((s - f->cover.literal) >> 5);
     }
     return 0;
@@ -72,20 +79,27 @@ static inline int follow(const struct finder *f, uint64_t *from) {
     return (uint32_t)(v >> 16) == bp_load32le(f->cover.source + *from);
 }
 
-uint8_t *bp_s2_fastest(const uint8_t *source, uint64_t size, uint8_t *d, const uint8_t *limit,
-                       void *scratch) {
-    struct finder f = {bp_s2_cover_new(source, size), scratch, table_bits(size)};
-    memset(scratch, 0, bp_s2_fastest_scratch(size));
-    uint64_t from, at = 1;
-    while ((at = find(&f, at, &from)) != 0) {
+/* Inlined for each value of `prefixed`, so that blocks without a prefix do not pay for it. */
+static inline __attribute__((always_inline)) uint8_t *
+search(struct finder *f, uint64_t at, uint8_t *d, const uint8_t *limit, int prefixed) {
+    uint64_t from;
+    while ((at = find(f, at, &from, prefixed)) != 0) {
         do {
-            struct bp_s2_match m = bp_s2_match_grow(&f.cover, at, from);
-            d = bp_s2_cover_match(&f.cover, &m, d, limit);
+            struct bp_s2_match m = bp_s2_match_grow(&f->cover, at, from);
+            d = bp_s2_cover_match(&f->cover, &m, d, limit);
             if (d == NULL)
                 return NULL;
-            at = f.cover.literal;
-        } while (follow(&f, &from));
+            at = f->cover.literal;
+        } while (follow(f, &from));
         at++;
     }
-    return bp_s2_cover_rest(&f.cover, d, limit);
+    return bp_s2_cover_rest(&f->cover, d, limit);
+}
+
+uint8_t *bp_s2_fastest(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t size,
+                       uint8_t *d, const uint8_t *limit, void *scratch) {
+    struct finder f = {bp_s2_cover_new(stream, prefix.size, prefix.size + size), scratch,
+                       table_bits(size), prefix.tables, bp_s2_noted_bits(prefix.size)};
+    memset(scratch, 0, bp_s2_fastest_scratch(size));
+    return prefix.size ? search(&f, prefix.size, d, limit, 1) : search(&f, 1, d, limit, 0);
 }

@@ -62,16 +62,27 @@ static inline uint8_t *bp_s2_emit_literal_fast(uint8_t *d, const uint8_t *source
 /* How far operations cover a block. */
 struct bp_s2_cover {
     const uint8_t *source;
-    uint64_t size;
+    uint64_t size;          /* of the source, prefix included */
     uint64_t last;          /* the last position where a match may start */
     uint64_t literal;       /* start of the bytes that no operation covers yet */
     uint64_t offset;        /* of the last copy; before one, 1 is as good as any */
     int copied;
 };
 
-/* REQUIRES: size >= BP_S2_SEARCH_MIN. */
-static inline struct bp_s2_cover bp_s2_cover_new(const uint8_t *source, uint64_t size) {
-    return (struct bp_s2_cover){source, size, size - BP_S2_MARGIN, 0, 1, 0};
+/* The block source[start, size). REQUIRES: size - start >= BP_S2_SEARCH_MIN. */
+static inline struct bp_s2_cover bp_s2_cover_new(const uint8_t *source, uint64_t start,
+                                                 uint64_t size) {
+    return (struct bp_s2_cover){source, size, size - BP_S2_MARGIN, start, 1, 0};
+}
+
+/* A prefix's positions by the 8 bytes from there on, the newest wins: fastest and better. A copy
+ * from a prefix is mostly from over 64 KiB away, which pays from 8 bytes on. */
+static inline unsigned bp_s2_noted_bits(uint64_t prefix_size) {
+    return bp_s2_bits(prefix_size, -2, 8, 20);
+}
+
+static inline uint32_t bp_s2_noted(const void *tables, unsigned bits, uint64_t v) {
+    return ((const uint32_t *)tables)[bp_s2_hash(v, 8, bits)];
 }
 
 struct bp_s2_match {

@@ -145,6 +145,33 @@ static void encode(enum bp_s2_tier tier, const uint8_t *data, size_t size) {
     guarded_drop(&target);
 }
 
+/* The input's first half as the prefix of the second, in one allocation of exactly their size. */
+static void encode_after(enum bp_s2_tier tier, const uint8_t *data, size_t size) {
+    size_t prefix_size = size / 2, rest = size - prefix_size, position;
+    size_t tables_size = bp_s2_prefix_tables_size(tier, prefix_size);
+    size_t scratch_size = bp_s2_scratch_size(tier, rest);
+    uint64_t *tables = malloc(tables_size + 1);
+    void *scratch = malloc(scratch_size);
+    struct guarded target = guarded_new(NULL, bp_s2_encode_bound(rest));
+    EXPECT(tables != NULL && scratch != NULL);
+    memset(scratch, 0xee, scratch_size);
+    EXPECT(tables_size == 0 || bp_s2_prefix_note(tier, data, prefix_size, tables, tables_size - 1)
+           == BP_NO_SPACE);
+    EXPECT(bp_s2_prefix_note(tier, data, prefix_size, tables, tables_size) == BP_OK);
+    int64_t got = bp_s2_encode_after(tier, data, prefix_size, rest, tables, target.data,
+                                     target.size, scratch, scratch_size);
+    EXPECT(got > 0 && (uint64_t)got <= rest + 10);
+    record(got, 0, target.data);
+    struct guarded back = guarded_new(NULL, rest);
+    EXPECT(bp_s2_decode_after(data, prefix_size, target.data, (size_t)got, back.data, rest,
+                              UINT64_MAX, &position) == (int64_t)rest);
+    EXPECT(rest == 0 || memcmp(back.data, data + prefix_size, rest) == 0);
+    free(scratch);
+    free(tables);
+    guarded_drop(&back);
+    guarded_drop(&target);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *exact = malloc(size + (size == 0));
     EXPECT(exact != NULL);
@@ -154,8 +181,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const size_t prefixes[] = {0, 1, 63, 64, 200, 70000};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         decode_after(exact, size, prefixes[i]);
-    for (int tier = BP_S2_FASTEST; tier <= BP_S2_BEST; tier++)
+    for (int tier = BP_S2_FASTEST; tier <= BP_S2_BEST; tier++) {
         encode(tier, exact, size);
+        encode_after(tier, exact, size);
+    }
     free(exact);
     return 0;
 }

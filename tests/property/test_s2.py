@@ -138,6 +138,21 @@ def test_round_trip(tier: str, source: bytes) -> None:
     assert s2.decompress(block, len(source)) == source
 
 
+@pytest.mark.parametrize("tier", s2.TIERS)
+@given(stream=data(), cut=st.floats(0, 1), source=data())
+@example(stream=b"", cut=0, source=b"")
+def test_round_trip_after_a_prefix(tier: str, stream: bytes, cut: float, source: bytes) -> None:
+    """The source goes on where the prefix ends, so that much of it is there; and another one."""
+    at = int(cut * len(stream))
+    prefix = s2.Prefix(stream[:at], tier)
+    for rest in (stream[at:], source, stream[at:]):
+        block = prefix.compress(rest)
+        assert len(block) <= len(rest) + 10
+        assert reference.decompress(block, prefix=prefix.content) == rest
+        assert prefix.decompress(block, len(rest)) == rest
+    assert prefix.compress(stream[at:]) == s2.Prefix(stream[:at], tier).compress(stream[at:])
+
+
 @given(block=blocks())
 def test_kernel_decides_as_the_reference(block: bytes) -> None:
     assert outcome_of_kernel(block) == outcome_of_reference(block)

@@ -6,6 +6,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from blockpack import (
     NotYetError,
     SequenceError,
 )
+from blockpack.chain import sharing
 
 FIRST, COUNT = 1000, 30
 BLOCKS = chainmaker.chain(COUNT, FIRST, chain_id=7)
@@ -345,3 +347,30 @@ blockpack.Columns
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_a_range_on_several_threads(store: BlockStore, threads: int,
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "JOB_BLOCKS", 3)
+    stop = FIRST + COUNT
+    assert list(store.raw_range(FIRST, stop, threads=threads)) == BLOCKS
+    assert list(store.raw_range(FIRST + 1, FIRST + 2, threads=threads)) == BLOCKS[1:2]
+    views = store.raw_range(FIRST, stop, views=True, threads=threads)
+    assert [header for header, _ in views] == list(map(chainmaker.header_of, BLOCKS))
+    limit = sum(map(len, BLOCKS[:7]))
+    assert list(store.raw_range(FIRST, stop, limit, threads=threads)) == BLOCKS[:7]
+    with pytest.raises(NotYetError):
+        store.raw_range(FIRST, stop + 1, threads=threads)
+    with pytest.raises(KnobError, match="threads is 0"):
+        store.raw_range(FIRST, stop, threads=0)
+
+
+def test_a_range_on_threads_that_is_left_early_ends_them(store: BlockStore,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "JOB_BLOCKS", 3)
+    blocks = store.raw_range(FIRST, FIRST + COUNT, threads=2)
+    assert next(blocks) == BLOCKS[0]
+    assert any(thread.name.startswith("blockpack-read") for thread in threading.enumerate())
+    blocks.close()    # type: ignore[attr-defined]
+    assert not any(thread.name.startswith("blockpack-read") for thread in threading.enumerate())

@@ -21,6 +21,7 @@ from txkit import made
 import blockpack
 from blockpack import BlockStore, CorruptError, KnobError, MissingError
 from blockpack._native.keccak import keccak256
+from blockpack.chain import sharing
 from blockpack.chain.columns import compute
 from blockpack.chain.columns.tables import TABLES
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, RECEIPTS
@@ -85,7 +86,7 @@ def rows(store: BlockStore, table: str, start: int, stop: int) -> list[dict[str,
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table(store: BlockStore, table: str, threads: int,
                      monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "JOB_BLOCKS", 5)
+    monkeypatch.setattr(sharing, "JOB_BLOCKS", 5)
     names = names_of(table, receipts=True)
     expected = rows(store, table, FIRST + 3, FIRST + 39)
     found = store[FIRST + 3:FIRST + 39].columns(table, names, threads=threads)
@@ -102,7 +103,7 @@ def test_every_table(store: BlockStore, table: str, threads: int,
 def test_batches_make_the_same_rows(store: BlockStore, table: str, threads: int,
                                     monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compute, "BATCH_ROWS", 5)
-    monkeypatch.setattr(compute, "JOB_BLOCKS", 5)
+    monkeypatch.setattr(sharing, "JOB_BLOCKS", 5)
     whole = store[:].columns(table)
     batches = store[:].batches(table, threads=threads)
     for _ in range(2):      # it can be iterated again
@@ -237,7 +238,7 @@ def test_senders_need_coincurve(sealed: BlockStore, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_broken_record_is_named_and_ends_the_columns(tmp_path: Path, threads: int,
                                                        monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "JOB_BLOCKS", 4)
+    monkeypatch.setattr(sharing, "JOB_BLOCKS", 4)
     monkeypatch.setattr(compute, "BATCH_ROWS", 1)
     path = tmp_path / "store"
     with blockpack.create(path, links="none", block_group_size=4, seal_lag=0) as store:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import mmap
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cramjam
@@ -350,3 +351,48 @@ def test_new_bytes_filled_in_place() -> None:
         s2.filled(5, lambda view: kept.append(view[:]))
     with pytest.raises(ZeroDivisionError):
         s2.filled(5, lambda view: 1 // 0)
+
+
+@pytest.mark.parametrize("tier", s2.TIERS)
+def test_a_prefix_saves_what_it_holds(tier: str) -> None:
+    source = random.Random(1)
+    content = source.randbytes(300_000)
+    prefix = s2.Prefix(content, tier)
+    assert (prefix.tier, prefix.content) == (tier, content)
+    rest = content[1000:9000] + source.randbytes(100) + content[250_000:259_000]
+    block = prefix.compress(rest)
+    assert len(block) < 200
+    assert prefix.decompress(block, len(rest)) == rest
+    with pytest.raises(CorruptError):
+        s2.decompress(block, len(rest))
+    with pytest.raises(LimitError):
+        prefix.decompress(block, len(rest) - 1)
+
+
+@pytest.mark.parametrize("tier", s2.TIERS)
+@pytest.mark.parametrize("prefix_size", [0, 1, 7, 8, 9, 31, 64, 2048, 65_535, 65_536, 70_000])
+def test_sizes_of_prefix_and_source(tier: str, prefix_size: int) -> None:
+    content = random.Random(prefix_size).randbytes(prefix_size)
+    prefix = s2.Prefix(content, tier)
+    for size in (0, 1, 31, 32, 33, 48, 64, 500):
+        for rest in ((content * 2 + bytes(size))[:size], bytes(size), content[-size:] or b""):
+            block = prefix.compress(rest)
+            assert reference.decompress(block, prefix=content) == rest
+
+
+def test_one_prefix_for_many_threads() -> None:
+    source = random.Random(3)
+    content = source.randbytes(200_000)
+    rests = [content[i * 900:i * 900 + 5000] + bytes(i * 300) for i in range(60)]
+    for tier in s2.TIERS:
+        expected = [s2.Prefix(content, tier).compress(rest) for rest in rests]
+        prefix = s2.Prefix(content, tier)
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(prefix.compress, rests)) == expected
+
+
+def test_prefixes_that_there_are_not() -> None:
+    with pytest.raises(ValueError, match="S2 has the tiers"):
+        s2.Prefix(b"abc", "quick")
+    with pytest.raises(TypeError):
+        s2.Prefix(None)    # type: ignore[arg-type]

@@ -1,11 +1,13 @@
 """S2 blocks (ext/s2/s2.h): bytes-like in, bytes out, the GIL off while the kernel runs."""
 
+cimport cython
 from cpython.buffer cimport (
     PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport UINT64_MAX, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from blockpack._native.status cimport BP_NO_SPACE, check
 
@@ -34,6 +36,12 @@ cdef extern from "s2/s2.h" nogil:
     size_t bp_s2_scratch_size(bp_s2_tier tier, uint64_t size)
     int64_t bp_s2_encode(bp_s2_tier tier, const uint8_t *source, size_t source_size,
                          uint8_t *target, size_t target_size, void *scratch, size_t scratch_size)
+    size_t bp_s2_prefix_tables_size(bp_s2_tier tier, uint64_t prefix_size)
+    int64_t bp_s2_prefix_note(bp_s2_tier tier, const uint8_t *prefix, size_t prefix_size,
+                              void *tables, size_t tables_size)
+    int64_t bp_s2_encode_after(bp_s2_tier tier, const uint8_t *stream, size_t prefix_size,
+                               size_t source_size, const void *tables, uint8_t *target,
+                               size_t target_size, void *scratch, size_t scratch_size)
 
 TIERS = ("fastest", "better", "best")
 SIZE_MAX = BP_S2_SIZE_MAX
@@ -244,6 +252,104 @@ def decompress_into(source, target, prefix=None):
             PyBuffer_Release(&before)
     finally:
         PyBuffer_Release(&view)
+
+
+@cython.final
+cdef class Prefix:
+    """Bytes that come before every block: what repeats them is not stored in the blocks again.
+
+    ``compress(source)`` gives blocks of ``tier`` and ``decompress(block, max_size)`` takes them;
+    they say nothing of their prefix, and another one gives other bytes without an error. What is
+    needed to compress is made at the first call, in 1 to 7 times the memory of the prefix. For
+    many threads. Raises LimitError above 4294967285 bytes, ValueError for an unknown tier.
+    """
+
+    cdef readonly bytes content
+    cdef readonly str tier
+    cdef bp_s2_tier level
+    cdef void *tables        # NULL until the first compress
+    cdef uint8_t *stream     # the prefix and room for a source behind it; NULL while in use
+    cdef uint64_t room
+
+    def __cinit__(self, content, str tier="better"):
+        self.level = tier_of(tier)
+        self.tier = tier
+        self.content = bytes(content)
+        bound_of(len(self.content))
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.tables)
+        PyMem_RawFree(self.stream)
+
+    def compress(self, source):
+        """Compress to one S2 block that follows the prefix; errors as of ``compress``."""
+        cdef PyObject *target = NULL
+        cdef Py_buffer view
+        cdef uint64_t bound
+        self.prepare()
+        PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+        try:
+            bound = bound_of(view.len)
+            target = new_bytes(NULL, <Py_ssize_t>bound)
+            size = self.encode(&view, <uint8_t *>bytes_start(target), bound)
+            _PyBytes_Resize(&target, size)
+            return <bytes>target
+        finally:
+            Py_XDECREF(target)
+            PyBuffer_Release(&view)
+
+    def decompress(self, block, uint64_t max_size):
+        """Decode a block that ``compress`` made; as ``decompress`` with this prefix."""
+        return decode_range(block, 0, UINT64_MAX, max_size, self.content)
+
+    cdef int prepare(self) except -1:
+        cdef size_t size = bp_s2_prefix_tables_size(self.level, len(self.content))
+        cdef const uint8_t *prefix = <const uint8_t *>PyBytes_AS_STRING(self.content)
+        cdef size_t prefix_size = len(self.content)
+        cdef void *tables
+        cdef int64_t status
+        if self.tables != NULL:
+            return 0
+        tables = PyMem_RawMalloc(size)
+        if tables == NULL:
+            raise MemoryError(f"no {size} bytes for the tables of an S2 prefix")
+        with nogil:
+            status = bp_s2_prefix_note(self.level, prefix, prefix_size, tables, size)
+        if self.tables == NULL:    # another thread may have been faster
+            self.tables, tables = tables, NULL
+        PyMem_RawFree(tables)
+        return check(status, "S2 prefix")
+
+    cdef int64_t encode(self, Py_buffer *source, uint8_t *target, uint64_t target_size) except -1:
+        cdef size_t prefix_size = len(self.content)
+        cdef size_t scratch_size = bp_s2_scratch_size(self.level, source.len)
+        cdef uint64_t room = source.len
+        cdef uint8_t *stream = self.stream
+        cdef void *scratch
+        cdef int64_t size
+        self.stream = NULL    # two threads have one each
+        if stream == NULL or self.room < room:
+            PyMem_RawFree(stream)
+            stream = <uint8_t *>PyMem_RawMalloc(prefix_size + room)
+            if stream == NULL:
+                raise MemoryError(f"no {prefix_size + room} bytes for an S2 prefix and its block")
+            memcpy(stream, PyBytes_AS_STRING(self.content), prefix_size)
+        else:
+            room = self.room
+        scratch = PyMem_RawMalloc(scratch_size)
+        if scratch == NULL:
+            PyMem_RawFree(stream)
+            raise MemoryError(f"no {scratch_size} bytes for the S2 encoder's tables")
+        with nogil:
+            memcpy(stream + prefix_size, source.buf, source.len)
+            size = bp_s2_encode_after(self.level, stream, prefix_size, source.len, self.tables,
+                                      target, target_size, scratch, scratch_size)
+        PyMem_RawFree(scratch)
+        if self.stream == NULL:
+            self.stream, self.room = stream, room
+        else:
+            PyMem_RawFree(stream)
+        return check(size, "S2 input")
 
 
 cdef class _Filling:

@@ -280,25 +280,30 @@ class BlockStore:
 
     @overload
     def raw_range(self, start: int, stop: int, max_bytes: int | None = None,
-                  views: Literal[False] = False) -> Iterator[bytes]: ...
+                  views: Literal[False] = False, threads: int = 1) -> Iterator[bytes]: ...
 
     @overload
     def raw_range(self, start: int, stop: int, max_bytes: int | None = None, *,
-                  views: Literal[True]) -> Iterator[tuple[memoryview, memoryview]]: ...
+                  views: Literal[True],
+                  threads: int = 1) -> Iterator[tuple[memoryview, memoryview]]: ...
 
-    def raw_range(self, start: int, stop: int, max_bytes: int | None = None, views: bool = False
-                  ) -> Iterator[bytes] | Iterator[tuple[memoryview, memoryview]]:
+    def raw_range(self, start: int, stop: int, max_bytes: int | None = None, views: bool = False,
+                  threads: int = 1) -> Iterator[bytes] | Iterator[tuple[memoryview, memoryview]]:
         """Blocks start, start + 1, ... stop - 1: their RLP, or (header, body) views.
 
         A range past the head or before the first block raises here, not on the way. Each group
         is inflated once. ``max_bytes`` ends the iteration before the block that would take the
-        records' bytes past it; the first block always comes. Where the writer cuts the store
+        records' bytes past it; the first block always comes. With several ``threads``, groups are
+        inflated ahead, two jobs of some MB for each thread. Where the writer cuts the store
         meanwhile and takes another fork, the rest may come from that fork.
         """
         start, stop = operator.index(start), operator.index(stop)
         if start >= stop:
             return iter(())
-        pairs = reading.views(self._records, start, stop)
+        if threads == 1:
+            pairs = reading.views(self._records, start, stop)
+        else:
+            pairs = reading.views_by_threads(self._records, start, stop, threads)
         if max_bytes is not None:
             pairs = reading.limited(pairs, max_bytes)
         return pairs if views else reading.raws(pairs)

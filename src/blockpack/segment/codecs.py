@@ -7,7 +7,6 @@ whatever was compressed before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import ClassVar, Final, NoReturn, Protocol
 
 import cramjam
@@ -110,8 +109,11 @@ class S2After:
 
     def __init__(self, prefix: bytes) -> None:
         self.nbytes = len(prefix)
-        self.inflate = partial(s2.decompress, prefix=prefix)
         self._prefix = prefix
+
+    def inflate(self, frame: Buffer, size_max: int, /) -> bytes:
+        """Return the content; CorruptError unless the block is valid and within the limit."""
+        return s2.decompress(frame, declared_s2("s2", frame, size_max), self._prefix)
 
     def prefix(self) -> bytes:
         """The prefix itself."""
@@ -123,7 +125,7 @@ class S2Codec(Codec):
 
     name: ClassVar[str] = "s2"
     id: ClassVar[int] = 1
-    prefixes: ClassVar[bool] = False
+    prefixes: ClassVar[bool] = True
     extract_min: ClassVar[int] = 16 << 10    # 15 us of inflation, of which half could be saved
 
     def compress(self, content: Buffer, tier: str) -> bytes:
@@ -132,7 +134,7 @@ class S2Codec(Codec):
 
     def inflate(self, frame: Buffer, size_max: int) -> bytes:
         """Return the content."""
-        return s2.decompress(frame, self._declared(frame, size_max))
+        return s2.decompress(frame, declared_s2(self.name, frame, size_max))
 
     def extract(self, frame: Buffer, size_max: int, probe_size: int,
                 locate: Locate) -> bytes | None:
@@ -140,7 +142,7 @@ class S2Codec(Codec):
 
         The block is decoded twice up to the probe's end: a few hundred bytes, under 1 us.
         """
-        size = self._declared(frame, size_max)
+        size = declared_s2(self.name, frame, size_max)
         span = locate(s2.decompress_until(frame, min(probe_size, size), size), size)
         if span is None:
             return None
@@ -152,11 +154,9 @@ class S2Codec(Codec):
         """Return what inflates blocks that follow ``prefix``, which is read in place."""
         return S2After(prefix)
 
-    def _declared(self, frame: Buffer, size_max: int) -> int:
-        size = s2.decompressed_size(frame)
-        if size > size_max:
-            wrong_size(self.name, f"at most {size_max}", size)
-        return size
+    def compressor_after(self, prefix: Buffer, tier: str) -> Callable[[Buffer], bytes]:
+        """Return ``compress`` for contents that follow ``prefix``, which is noted once."""
+        return s2.Prefix(prefix, tier).compress
 
 
 class SnappyCodec(S2Codec):
@@ -164,10 +164,15 @@ class SnappyCodec(S2Codec):
 
     name: ClassVar[str] = "snappy"
     id: ClassVar[int] = 3
+    prefixes: ClassVar[bool] = False
 
     def compress(self, content: Buffer, tier: str) -> bytes:
         """Return the Snappy block; there is one tier."""
         return bytes(cramjam.snappy.compress_raw(content))
+
+    def compressor_after(self, prefix: Buffer, tier: str) -> Callable[[Buffer], bytes]:
+        """There is none: KnobError."""
+        return Codec.compressor_after(self, prefix, tier)
 
 
 class ZstdCodec(Codec):
@@ -303,6 +308,14 @@ class ZstdCodec(Codec):
             if done == 0:
                 raise CorruptError("zstd frame ends before its declared size")
             size -= done
+
+
+def declared_s2(name: str, frame: Buffer, size_max: int) -> int:
+    """Return the size that an S2 block declares; CorruptError when it is above the limit."""
+    size = s2.decompressed_size(frame)
+    if size > size_max:
+        wrong_size(name, f"at most {size_max}", size)
+    return size
 
 
 def wrong_size(name: str, expected: int | str, found: int) -> NoReturn:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from blockpack._native.columns import Builder, has_storage_form
@@ -14,7 +12,8 @@ from blockpack.chain.columns.batch import Batches, Columns
 from blockpack.chain.columns.join import joined
 from blockpack.chain.columns.plan import SOURCE_TABLES, Plan
 from blockpack.chain.columns.senders import check_recovery, with_senders
-from blockpack.errors import KnobError, MissingError
+from blockpack.chain.sharing import check_threads, in_order, shares
+from blockpack.errors import MissingError
 from blockpack.store.records import RecordStore
 from blockpack.store.tables import BODIES, DIFFICULTY, NAMES, RECEIPTS
 from blockpack.store.windows import Window, Windows
@@ -23,11 +22,6 @@ from blockpack.store.windows import Window, Windows
 # batch of 7 MB, of a sparse chain a hundred groups of headers are.
 BATCH_BYTES: Final = 4 << 20
 BATCH_ROWS: Final = 1 << 16
-# What a thread is given at a time: groups up to these, by their stored bytes.
-JOB_BYTES: Final = 1 << 20
-JOB_BLOCKS: Final = 1 << 12
-# Jobs that are begun before the first one's columns are taken, for each thread.
-JOBS_AHEAD: Final = 2
 
 _BODIES_SOURCE: Final = SOURCE_TABLES.index(BODIES)
 _RECEIPTS_SOURCE: Final = SOURCE_TABLES.index(RECEIPTS)
@@ -42,8 +36,7 @@ class Request:
 
     def __init__(self, records: RecordStore, numbers: range, table: str,
                  columns: Iterable[str] | None, threads: int) -> None:
-        if threads < 1:
-            raise KnobError(f"threads is {threads}, it must be at least 1")
+        check_threads(threads)
         self.records = records
         self.numbers = numbers
         self.plan = Plan(table, columns)
@@ -126,15 +119,9 @@ class Request:
 
     def _jobs(self, pool: ThreadPoolExecutor) -> Iterator[Columns]:
         """The columns of each job, in order, while the threads work on the next ones."""
-        with ExitStack() as stack:
-            running: deque[Future[Columns]] = deque()
-            stack.callback(lambda: [job.cancel() for job in running])
-            for numbers in self._shares():
-                running.append(pool.submit(self._job, numbers))
-                if len(running) > JOBS_AHEAD * self.threads:
-                    yield with_senders(self.plan, running.popleft().result(), pool)
-            while running:
-                yield with_senders(self.plan, running.popleft().result(), pool)
+        parts = shares(self.records, self._largest_table(), self.numbers)
+        for columns in in_order(pool, self.threads, self._job, parts):
+            yield with_senders(self.plan, columns, pool)
 
     def _job(self, numbers: range) -> Columns:
         builder = self._builder(len(numbers))
@@ -142,19 +129,12 @@ class Request:
             pass
         return self.plan.finish(builder, numbers)
 
-    def _shares(self) -> Iterator[range]:
-        """The range in runs of whole groups of the table that has most of the bytes."""
+    def _largest_table(self) -> int:
+        """The one of the tables to read that has most of the bytes."""
         sources = self._builder(0).sources
         by_size = (BODIES, RECEIPTS)
         tables = [SOURCE_TABLES[source] for source in sources]
-        table = next((one for one in by_size if one in tables), tables[0] if tables else BODIES)
-        windows = self.records.windows(self.numbers.start, self.numbers.stop)
-        first, size = self.numbers.start, 0
-        for _, stop, stored in windows.pieces(table):
-            size += stored
-            if size >= JOB_BYTES or stop - first >= JOB_BLOCKS or stop == self.numbers.stop:
-                yield range(first, stop)
-                first, size = stop, 0
+        return next((one for one in by_size if one in tables), tables[0] if tables else BODIES)
 
 
 def _by_source(builder: Builder, window: Window) -> list[tuple[Group, int] | None]:
