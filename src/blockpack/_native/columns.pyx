@@ -418,7 +418,11 @@ cdef class Builder:
         cdef int source = bp_field_source(self.c_wants.fields[slot])
         cdef const bp_records *records = &window.records[source]
         cdef uint32_t i = records.low + self.c_chunk.blocks[row]
-        cdef uint64_t start = records.ends[i - 1] & 0x7fffffff if i else records.start
+        cdef uint64_t start = records.start
+        if records.starts is not NULL:
+            start = records.starts[i]
+        elif i:
+            start = records.ends[i - 1] & 0x7fffffff
         name, wider = self.names[column]
         if status == BP_NO_SPACE:
             raise MemoryError(f"no memory for {self.c_columns[column].rows} rows of {name}")
