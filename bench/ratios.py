@@ -24,7 +24,7 @@ from against.stores import FULL, SHORT, TINY, Bench
 from blockpack.measure import machine
 
 SECTIONS = ("reads", "ranges", "imports", "opening", "cold", "memory", "roots", "decode",
-            "columns", "stores")
+            "columns", "objects", "stores")
 MODULES = {"stores": "side_by_side"}
 
 

@@ -48,7 +48,7 @@ def test_every_section_of_the_ratios_measures(tmp_path: Path) -> None:
     lines = json.loads(done.stdout)["lines"]
     assert {line["section"] for line in lines} == {
         "reads", "ranges", "imports", "opening", "cold", "memory", "roots", "decode",
-        "columns", "stores"}
+        "columns", "objects", "stores"}
     assert all(line["ours"] > 0 for line in lines if "beside" not in line["name"])
     assert all(line["ratio"] is None or line["ratio"] > 0 for line in lines)
     assert not list(tmp_path.iterdir())
