@@ -66,7 +66,7 @@ int64_t bp_s2_decode_after(const uint8_t *prefix, size_t prefix_size, const uint
 uint64_t bp_s2_encode_bound(uint64_t size);
 
 /* Bytes of scratch that bp_s2_encode asks for: its tables, scaled to the input. At most 64 KiB for
- * fastest, 544 KiB for better and 13 MiB for best. */
+ * fastest, 544 KiB for better and 5 MiB for best. */
 size_t bp_s2_scratch_size(enum bp_s2_tier tier, uint64_t size);
 
 /* Encode one block. Returns its size, or BP_TOO_LARGE (source above BP_S2_SIZE_MAX) or

@@ -6,13 +6,16 @@
  * - An operation's size hardly depends on its length, so that each match is one edge, to its end. A
  *   node that costs no less than one behind it which is reached already is not looked at: what
  *   starts there can start behind as well. With edges to every length and all nodes looked at, the
- *   same candidates took twice the time, and blocks were not smaller.
- * - A node keeps one way, hence one last offset: repeats are taken where that way allows them.
+ *   same candidates took twice the time, and blocks were not smaller. Such nodes are not put into
+ *   the tables either: a quarter faster, 0.3 % larger.
+ * - A node keeps two ways with different last offsets, and the dearer one as long as it costs no
+ *   more than SECOND bytes more: a repeat saves them. That is 0.3 % smaller than one way.
  * - Matches of NICE bytes are taken at once.
  *
- * Candidates are a chain of positions with the same 6 bytes, newest first, and the newest one with
- * the same 4, so that they come with growing offsets: the first of a length is the cheapest. Past
- * 64 KiB an offset takes two bytes more and each step is a cache miss: few of those are tried. */
+ * Candidates are the newest WAYS positions with the same 6 bytes, and the newest one with the same
+ * 4, so that they come with growing offsets: the first of a length is the cheapest. Each comes with
+ * 8 more bits of its bytes' hash, so that memory is only fetched for what is likely the same.
+ * Chains of up to 16 positions were 15 % slower and no smaller. */
 #include <string.h>
 
 #include "bytes.h"
@@ -20,42 +23,52 @@
 #include "s2/s2_match.h"
 #include "s2/s2_tiers.h"
 
-#define DEPTH 16            /* steps along a chain, */
-#define DEPTH_FAR 2         /* and those of them that may be over 64 KiB away */
-#define DEPTH_PREFIX 4      /* and those in the prefix */
+#define WAYS 4
+#define DEPTH_PREFIX 4      /* steps along a chain in the prefix */
 #define NEAR 65536
 #define NICE 256
 #define SPAN 512            /* nodes in one path */
-#define FOUND_MAX (DEPTH + 1 + DEPTH_PREFIX)
+#define SECOND 2
+/* A path ends at a node that nothing leads past, once so many literal bytes led there: until then
+ * its second way may come to something. */
+#define HOLD 16
+#define FOUND_MAX (WAYS + 1 + DEPTH_PREFIX)
 #define UNREACHED UINT32_MAX
 /* Strides grow by one for each 2048 bytes without a match. */
 #define STRIDE_SHIFT 11
 
-struct node {
+struct way {
     uint32_t cost;          /* bytes of output on the way here */
     uint32_t length;        /* of the operation that ends here */
     uint32_t offset;        /* 0: it is one literal byte */
     uint32_t last;          /* offset of the last copy on the way */
     uint32_t run;           /* literal bytes that end here */
+    uint32_t from;          /* which way to where the operation starts */
+};
+
+struct node {
+    struct way ways[2];     /* the cheapest, and the cheapest with another last offset */
 };
 
 struct options {            /* what can start at a position */
     uint64_t longest;       /* 0: nothing */
-    uint64_t repeat;        /* length of a copy from the last offset */
+    uint64_t repeats[2];    /* lengths of copies from the ways' last offsets */
     unsigned count;
     struct {
         uint32_t length, offset;
     } found[FOUND_MAX];     /* both growing */
 };
 
+/* Entries of the tables: the low 24 bits of a position, under a tag of 8 bits of its hash. */
+#define WINDOW ((uint64_t)1 << 24)
+#define TAG UINT32_C(0xff000000)
+
 struct finder {
     struct bp_s2_cover cover;
     struct node *nodes;     /* SPAN + NICE + 1 */
-    uint32_t *newest;       /* by 4 bytes */
-    uint32_t *head;         /* by 6 bytes: the newest position of a chain */
-    uint32_t *previous;     /* ring: the one before in its chain */
-    unsigned newest_bits, head_bits;
-    uint64_t ring_mask;
+    uint64_t *buckets;      /* by 6 bytes: four entries in two words, the newest in the low bits */
+    uint32_t *newest;       /* by 4 bytes: one entry */
+    unsigned buckets_bits, newest_bits;
     const uint32_t *noted;  /* the prefix's heads; NULL: there is none */
     const uint32_t *noted_previous;
     unsigned noted_bits;
@@ -66,26 +79,24 @@ struct finder {
 };
 
 static unsigned newest_bits(uint64_t size) {
-    return bp_s2_bits(size, -3, 10, 15);
+    return bp_s2_bits(size, -3, 10, 16);
 }
 
-/* As many chains as positions: in a shorter table they mix, and steps go to positions that share
- * no bytes. On blocks 18090205-218 as one group 20 bits with 2 far steps were as small as 17 bits
- * with 4, in half of the time. */
-static unsigned head_bits(uint64_t size) {
-    return bp_s2_bits(size, 0, 10, 20);
-}
-
-/* 8 MiB at most, so that scratch stays bounded; chains end where the ring does. */
-static unsigned ring_bits(uint64_t size) {
-    return bp_s2_bits(size, 0, 6, 21);
+/* An entry for a position, and 4 MiB at most. */
+static unsigned buckets_bits(uint64_t size) {
+    return bp_s2_bits(size, -2, 8, 18);
 }
 
 #define NODES_SIZE (sizeof(struct node) * (SPAN + NICE + 1))
 
 size_t bp_s2_best_scratch(uint64_t size) {
-    return NODES_SIZE + (sizeof(uint32_t) << newest_bits(size))
-        + (sizeof(uint32_t) << head_bits(size)) + (sizeof(uint32_t) << ring_bits(size));
+    return NODES_SIZE + (2 * sizeof(uint64_t) << buckets_bits(size))
+        + (sizeof(uint32_t) << newest_bits(size));
+}
+
+/* Of a prefix: as many chains as positions, in a shorter table they mix. */
+static unsigned noted_bits(uint64_t prefix_size) {
+    return bp_s2_bits(prefix_size, 0, 10, 20);
 }
 
 static struct finder finder_new(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t size,
@@ -94,184 +105,240 @@ static struct finder finder_new(const uint8_t *stream, struct bp_s2_prefix prefi
                        .nodes = scratch};
     if (prefix.size) {
         f.noted = prefix.tables;
-        f.noted_bits = head_bits(prefix.size);
+        f.noted_bits = noted_bits(prefix.size);
         f.noted_previous = f.noted + ((size_t)1 << f.noted_bits);
     }
     f.newest_bits = newest_bits(size);
-    f.head_bits = head_bits(size);
-    f.ring_mask = ((uint64_t)1 << ring_bits(size)) - 1;
-    f.newest = (uint32_t *)((uint8_t *)scratch + NODES_SIZE);
-    f.head = f.newest + ((size_t)1 << f.newest_bits);
-    f.previous = f.head + ((size_t)1 << f.head_bits);
-    memset(f.newest, 0, (size_t)((uint8_t *)f.previous - (uint8_t *)f.newest));
-    f.previous[0] = 0;
+    f.buckets_bits = buckets_bits(size);
+    f.buckets = (uint64_t *)((uint8_t *)scratch + NODES_SIZE);
+    f.newest = (uint32_t *)(f.buckets + ((size_t)2 << f.buckets_bits));
+    memset(f.buckets, 0, bp_s2_best_scratch(size) - NODES_SIZE);
     return f;
 }
 
-/* Make position i known. Returns the one before in its chain, and by 4 bytes the one in *newest.
- * Up to 4 MiB of heads are not in the second cache: fetching the one that is needed 8 positions on
- * saves a quarter of the time on a group of 2.3 MB. */
-static inline uint64_t insert(struct finder *f, uint64_t i, uint64_t *newest) {
-    uint64_t v = bp_load64le(f->cover.source + i);
-    uint32_t *by4 = f->newest + bp_s2_hash(v, 4, f->newest_bits);
-    uint32_t *head = f->head + bp_s2_hash(v, 6, f->head_bits);
-    uint64_t ahead = bp_load64le(f->cover.source + i + 8);
-    __builtin_prefetch(f->head + bp_s2_hash(ahead, 6, f->head_bits), 1);
-    uint64_t before = *head;
-    *newest = *by4;
-    f->previous[i & f->ring_mask] = (uint32_t)before;
-    *by4 = *head = (uint32_t)i;
-    return before;
+#define PRIME UINT64_C(0xcf1bbcdcb7a56463)
+
+/* By the first 6 bytes; in a run of one byte by 32, so that it does not fill a bucket. */
+static inline uint64_t key_hash(const struct finder *f, uint64_t i) {
+    const uint8_t *p = f->cover.source + i;
+    uint64_t v = bp_load64le(p);
+    if (v == (v << 8 | v >> 56) && i + 32 <= f->cover.size)
+        return v * UINT64_C(0x9e3779b185ebca87) + bp_load64le(p + 8) * PRIME
+            + bp_load64le(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)
+            + bp_load64le(p + 24) * UINT64_C(0x165667b19e3779f9);
+    return (v << 16) * PRIME;
+}
+
+struct before {             /* what the tables had */
+    uint64_t newer, older;  /* two entries each */
+    uint32_t by4;
+    uint32_t tag, tag4;
+};
+
+/* Make position i known. */
+static inline struct before insert(struct finder *f, uint64_t i) {
+    uint32_t low = (uint32_t)(i & (WINDOW - 1));
+    uint64_t h4 = bp_load32le(f->cover.source + i) * PRIME, h = key_hash(f, i);
+    uint32_t *by4 = f->newest + ((uint32_t)(h4 >> 32) >> (32 - f->newest_bits));
+    uint64_t *bucket = f->buckets + 2 * (h >> (64 - f->buckets_bits));
+    struct before b = {bucket[0], bucket[1], *by4, (uint32_t)(h >> (32 - f->buckets_bits)) & TAG,
+                       (uint32_t)(h4 >> (32 - f->newest_bits)) & TAG};
+    bucket[1] = b.older << 32 | b.newer >> 32;
+    bucket[0] = b.newer << 32 | b.tag | low;
+    *by4 = b.tag4 | low;
+    return b;
 }
 
 static void insert_span(struct finder *f, uint64_t from, uint64_t to) {
-    uint64_t newest;
     for (; from < to && from <= f->cover.last; from++)
-        insert(f, from, &newest);
+        insert(f, from);
 }
 
-/* Note a candidate that is longer than all before it. Returns whether to look for longer ones. */
-static inline int note(const struct finder *f, struct options *o, uint64_t i, uint64_t c) {
-    const uint8_t *source = f->cover.source;
-    uint64_t length = bp_s2_match_length(source + i, source + c, source + f->cover.size);
+/* Note a candidate that is longer than all before it: then the last 4 bytes of what would be longer
+ * differ from none of them. Returns whether to look for longer ones. */
+static inline int note(const struct finder *f, struct options *o, uint64_t i, uint64_t offset) {
+    const uint8_t *at = f->cover.source + i, *from = at - offset;
+    uint64_t tail = o->longest > 3 ? o->longest - 3 : 0;
+    if (bp_load32le(from + tail) != bp_load32le(at + tail))
+        return 1;
+    uint64_t length = bp_s2_match_length(at, from, f->cover.source + f->cover.size);
     uint64_t least = o->longest > 3 ? o->longest + 1 : 4;
-    if (length < least || (length < 7 && i - c >= NEAR))
+    if (length < least || (length < 7 && offset >= NEAR))
         return 1;
     o->found[o->count].length = (uint32_t)length;
-    o->found[o->count++].offset = (uint32_t)(i - c);
+    o->found[o->count++].offset = (uint32_t)offset;
     o->longest = length;
     return length < NICE && i + length < f->cover.size;
 }
 
-/* Note position c if it may be longer than what there is: the last 4 bytes of what would be longer
- * are the ones to differ. Returns whether to look for longer ones. */
-static inline int try(const struct finder *f, struct options *o, uint64_t i, uint64_t c) {
-    const uint8_t *source = f->cover.source;
-    uint64_t tail = o->longest > 3 ? o->longest - 3 : 0;
-    return bp_load32le(source + c + tail) != bp_load32le(source + i + tail) || note(f, o, i, c);
+/* The same for a table's entry, if its tag is the same. */
+static inline int note_entry(const struct finder *f, struct options *o, uint64_t i, uint32_t entry,
+                             uint32_t tag) {
+    uint64_t offset = (i - entry) & (WINDOW - 1);
+    return ((entry ^ tag) & TAG) != 0 || offset == 0 || offset > i || note(f, o, i, offset);
 }
 
 /* Returns whether to look on in the prefix. */
 static inline int look_in_tables(struct finder *f, uint64_t i, struct options *o) {
-    const uint8_t *source = f->cover.source;
-    uint64_t newest, c = insert(f, i, &newest);
-    int far = DEPTH_FAR;
-    if (bp_load32le(source + newest) == bp_load32le(source + i) && !note(f, o, i, newest))
-        return 0;
-    for (int depth = DEPTH; depth > 0; depth--) {
-        if (i - c >= NEAR && far-- == 0)
-            return 1;
-        if (!try(f, o, i, c))
-            return 0;
-        if (i - c > f->ring_mask || f->previous[c & f->ring_mask] >= c)
-            return 1;
-        c = f->previous[c & f->ring_mask];
-    }
-    return 1;
+    struct before b = insert(f, i);
+    return note_entry(f, o, i, b.by4, b.tag4)
+        && note_entry(f, o, i, (uint32_t)b.newer, b.tag)
+        && note_entry(f, o, i, (uint32_t)(b.newer >> 32), b.tag)
+        && note_entry(f, o, i, (uint32_t)b.older, b.tag)
+        && note_entry(f, o, i, (uint32_t)(b.older >> 32), b.tag);
 }
 
-/* All of it is far, and a candidate must lie behind those that were found. */
 static inline void look_in_prefix(const struct finder *f, uint64_t i, struct options *o) {
     uint64_t v = bp_load64le(f->cover.source + i);
     uint64_t c = f->noted[bp_s2_hash(v, 6, f->noted_bits)];
-    for (int depth = DEPTH_PREFIX; depth > 0 && o->count < FOUND_MAX; depth--) {
-        if (!try(f, o, i, c) || f->noted_previous[c] >= c)
+    for (int depth = DEPTH_PREFIX; depth > 0; depth--) {
+        if (!note(f, o, i, i - c) || f->noted_previous[c] >= c)
             return;
         c = f->noted_previous[c];
     }
 }
 
-/* Everything that can start at position i, where `last` is the last copy's offset. */
-static inline void look(struct finder *f, uint64_t i, uint64_t last, struct options *o) {
-    const uint8_t *source = f->cover.source;
-    o->longest = o->repeat = 0;
+static inline uint64_t look_repeat(const struct finder *f, uint64_t i, uint64_t last) {
+    const uint8_t *at = f->cover.source + i;
+    if (last == 0 || bp_load32le(at) != bp_load32le(at - last))
+        return 0;
+    return 4 + bp_s2_match_length(at + 4, at + 4 - last, f->cover.source + f->cover.size);
+}
+
+static inline int has_second(const struct way *ways) {
+    return ways[1].cost <= ways[0].cost + SECOND;
+}
+
+/* Everything that can start at position i, to which these ways lead. */
+static inline void look(struct finder *f, uint64_t i, const struct way *ways, struct options *o) {
+    o->longest = 0;
     o->count = 0;
     if (look_in_tables(f, i, o) && f->noted)
         look_in_prefix(f, i, o);
-    if (last == 0 || bp_load32le(source + i) != bp_load32le(source + i - last))
-        return;
-    o->repeat = 4 + bp_s2_match_length(source + i + 4, source + i + 4 - last,
-                                       source + f->cover.size);
-    if (o->repeat > o->longest)
-        o->longest = o->repeat;
+    o->repeats[0] = look_repeat(f, i, ways[0].last);
+    o->repeats[1] = has_second(ways) ? look_repeat(f, i, ways[1].last) : 0;
+    if (o->repeats[0] > o->longest)
+        o->longest = o->repeats[0];
+    if (o->repeats[1] > o->longest)
+        o->longest = o->repeats[1];
 }
 
-static inline void edge(struct finder *f, uint64_t p, uint64_t length, uint32_t size,
+static inline void arrive(struct node *to, const struct way *w) {
+    if (w->cost < to->ways[0].cost) {
+        if (to->ways[0].last != w->last)
+            to->ways[1] = to->ways[0];
+        to->ways[0] = *w;
+    } else if (w->cost < to->ways[1].cost && w->last != to->ways[0].last) {
+        to->ways[1] = *w;
+    }
+}
+
+/* An operation of `size` bytes from way k of node p. */
+static inline void edge(struct finder *f, uint64_t p, unsigned k, uint64_t length, uint32_t size,
                         uint64_t offset) {
     struct node *to = f->nodes + p + length;
-    uint32_t cost = f->nodes[p].cost + size;
-    if (cost < to->cost)
-        *to = (struct node){cost, (uint32_t)length, (uint32_t)offset, (uint32_t)offset, 0};
-    if (to->cost <= f->nodes[f->low].cost)
+    struct way w = {f->nodes[p].ways[k].cost + size, (uint32_t)length, (uint32_t)offset,
+                    (uint32_t)offset, 0, k};
+    arrive(to, &w);
+    if (to->ways[0].cost <= f->nodes[f->low].ways[0].cost)
         f->low = p + length;
 }
 
 /* One more literal byte; it costs two where the literal starts or its size takes a byte more. */
-static inline void edge_literal(struct finder *f, uint64_t p) {
-    struct node *at = f->nodes + p, *to = at + 1;
+static inline void edge_literal(struct finder *f, uint64_t p, unsigned k) {
+    const struct way *at = f->nodes[p].ways + k;
     int wider = at->run == 0 || at->run == 60 || at->run == 256 || at->run == 65536;
-    uint32_t cost = at->cost + 1 + (uint32_t)wider;
-    if (cost < to->cost)
-        *to = (struct node){cost, 1, 0, at->last, at->run + 1};
+    struct way w = {at->cost + 1 + (uint32_t)wider, 1, 0, at->last, at->run + 1, k};
+    arrive(f->nodes + p + 1, &w);
 }
 
-/* All edges from node p. A shorter copy than a match allows is worth an edge where it is shorter
- * in bytes too: copy1 and the short repeats. */
+/* A shorter copy than a match allows is worth an edge where it is shorter in bytes too. */
+static inline void edge_repeat(struct finder *f, uint64_t p, unsigned k, uint64_t length) {
+    uint64_t last = f->nodes[p].ways[k].last, two = last < 2048 ? 11 : 8;
+    edge(f, p, k, length < two ? length : two, 2, last);
+    if (length > two)
+        edge(f, p, k, length, 3, last);
+}
+
+static inline void edge_copy(struct finder *f, uint64_t p, uint64_t length, uint64_t offset) {
+    if (offset < 2048)
+        edge(f, p, 0, length < 11 ? length : 11, 2, offset);
+    if (offset >= 2048 || length > 11)
+        edge(f, p, 0, length, offset < NEAR ? 3 : 5, offset);
+}
+
+/* All edges from node p. */
 static inline void expand(struct finder *f, uint64_t p, const struct options *o) {
-    uint64_t last = f->nodes[p].last, furthest = p + (o->longest ? o->longest : 1);
-    while (f->reach < furthest)
-        f->nodes[++f->reach].cost = UNREACHED;
-    edge_literal(f, p);
+    uint64_t furthest = p + (o->longest ? o->longest : 1);
+    while (f->reach < furthest) {
+        struct node *n = f->nodes + ++f->reach;
+        n->ways[0].cost = n->ways[1].cost = UNREACHED;
+        n->ways[0].last = 0;
+    }
+    edge_literal(f, p, 0);
+    if (has_second(f->nodes[p].ways))
+        edge_literal(f, p, 1);
     if (f->low <= p)
         f->low = p + 1;
-    if (o->repeat) {
-        uint64_t two = last < 2048 ? 11 : 8;
-        edge(f, p, o->repeat < two ? o->repeat : two, 2, last);
-        if (o->repeat > two)
-            edge(f, p, o->repeat, 3, last);
-    }
-    for (unsigned k = 0; k < o->count; k++) {
-        uint64_t length = o->found[k].length, offset = o->found[k].offset;
-        if (offset < 2048)
-            edge(f, p, length < 11 ? length : 11, 2, offset);
-        if (offset >= 2048 || length > 11)
-            edge(f, p, length, offset < NEAR ? 3 : 5, offset);
-    }
+    for (unsigned k = 0; k < 2; k++)
+        if (o->repeats[k])
+            edge_repeat(f, p, k, o->repeats[k]);
+    for (unsigned k = 0; k < o->count; k++)
+        edge_copy(f, p, o->found[k].length, o->found[k].offset);
 }
 
 static inline int dominated(const struct finder *f, uint64_t p) {
     const struct node *n = f->nodes;
-    return (p < f->low && n[p].cost >= n[f->low].cost)
-        || (p < f->reach && n[p].cost >= n[f->reach].cost);
+    return (p < f->low && n[p].ways[0].cost >= n[f->low].ways[0].cost)
+        || (p < f->reach && n[p].ways[0].cost >= n[f->reach].ways[0].cost);
 }
 
-/* Write the operations on the way to node p. The way is known backwards: turn it round first, with
- * each node's cost, no longer needed, as the length of the operation that starts there. */
+/* Turn the way to node p round: each way on it, its cost no longer needed, gets the length of the
+ * operation that starts there and (from) the number of the way that this leads to. */
+static void turn_round(struct node *n, uint64_t p) {
+    uint32_t length = 0, next = 0, way = 0;
+    for (;;) {
+        struct way *w = n[p].ways + way;
+        uint32_t from = w->from, before = w->length;
+        w->cost = length;
+        w->from = next;
+        if (p == 0)
+            return;
+        next = way;
+        way = from;
+        length = before;
+        p -= length;
+    }
+}
+
+/* Write the operations on the way to node p. */
 static uint8_t *commit(struct finder *f, uint64_t p, uint8_t *d, const uint8_t *limit) {
     struct node *n = f->nodes;
-    uint32_t length = 0;
-    uint64_t q = p;
-    for (; q > 0; q -= length) {
-        n[q].cost = length;
-        length = n[q].length;
-    }
-    n[0].cost = length;
-    for (; q < p && d != NULL; q += n[q].cost) {
-        const struct node *to = n + q + n[q].cost;
-        struct bp_s2_match m = {f->start + q, f->start + q - to->offset, f->start + q + to->length};
+    turn_round(n, p);
+    uint32_t way = 0;
+    for (uint64_t q = 0; q < p && d != NULL;) {
+        const struct way *at = n[q].ways + way, *to = n[q + at->cost].ways + at->from;
+        struct bp_s2_match m = {f->start + q, f->start + q - to->offset,
+                                f->start + q + to->length};
         if (to->offset)
             d = bp_s2_cover_match(&f->cover, &m, d, limit);
+        q += at->cost;
+        way = at->from;
     }
     return d;
+}
+
+static inline uint64_t longest_found(const struct options *o) {
+    return o->count ? o->found[o->count - 1].length : 0;
 }
 
 /* Take the way to node p and a long match there. */
 static uint8_t *take(struct finder *f, uint64_t p, const struct options *o, uint8_t *d,
                      const uint8_t *limit) {
-    uint64_t at = f->start + p, offset = f->nodes[p].last, length = o->repeat;
-    if (o->count && o->found[o->count - 1].length > length + 2) {
+    uint64_t at = f->start + p, offset = f->nodes[p].ways[0].last, length = o->repeats[0];
+    if (longest_found(o) > length + 2) {
         offset = o->found[o->count - 1].offset;
-        length = o->found[o->count - 1].length;
+        length = longest_found(o);
     }
     struct bp_s2_match m = {at, at - offset, at + length};
     d = commit(f, p, d, limit);
@@ -287,7 +354,7 @@ static uint8_t *settle(struct finder *f, uint64_t p, uint8_t *d, const uint8_t *
     const struct node *n = f->nodes;
     uint64_t end = f->reach;
     for (uint64_t q = p; q < f->reach; q++)
-        if (n[q].cost != UNREACHED && n[q].cost + (end - q) < n[end].cost)
+        if (n[q].ways[0].cost != UNREACHED && n[q].ways[0].cost + (end - q) < n[end].ways[0].cost)
             end = q;
     insert_span(f, f->start + p, f->start + end);
     f->next = f->start + end;
@@ -300,18 +367,18 @@ static uint8_t *path(struct finder *f, uint64_t start, struct options *o, uint8_
     uint32_t last = f->cover.copied ? (uint32_t)f->cover.offset : 0;
     f->start = start;
     f->reach = f->low = 0;
-    f->nodes[0] = (struct node){0, 0, 0, last, (uint32_t)(start - f->cover.literal)};
+    f->nodes[0].ways[0] = (struct way){0, 0, 0, last, (uint32_t)(start - f->cover.literal), 0};
+    f->nodes[0].ways[1].cost = UNREACHED;
     uint64_t p = 0;
     for (; p < SPAN && start + p <= f->cover.last; p++) {
-        if (dominated(f, p)) {
-            insert_span(f, start + p, start + p + 1);
+        const struct way *ways = f->nodes[p].ways;
+        if (dominated(f, p))
             continue;
-        }
         if (p > 0)
-            look(f, start + p, f->nodes[p].last, o);
-        if (o->longest >= NICE)
+            look(f, start + p, ways, o);
+        if (o->repeats[0] >= NICE || longest_found(o) >= NICE)
             return take(f, p, o, d, limit);
-        if (o->longest == 0 && p == f->reach) {
+        if (o->longest == 0 && p == f->reach && (!has_second(ways) || ways[0].run >= HOLD)) {
             f->next = start + p + 1;
             return commit(f, p, d, limit);
         }
@@ -326,7 +393,9 @@ uint8_t *bp_s2_best(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t 
     struct options o;
     uint64_t i = prefix.size ? prefix.size : 1;
     while (i <= f.cover.last && d != NULL) {
-        look(&f, i, f.cover.copied ? f.cover.offset : 0, &o);
+        struct way here[2] = {{.last = f.cover.copied ? (uint32_t)f.cover.offset : 0},
+                              {.cost = UNREACHED}};
+        look(&f, i, here, &o);
         if (o.longest == 0) {
             i += 1 + ((i - f.cover.literal) >> STRIDE_SHIFT);
             continue;
@@ -338,11 +407,11 @@ uint8_t *bp_s2_best(const uint8_t *stream, struct bp_s2_prefix prefix, uint64_t 
 }
 
 size_t bp_s2_best_tables_size(uint64_t prefix_size) {
-    return (sizeof(uint32_t) << head_bits(prefix_size)) + sizeof(uint32_t) * prefix_size;
+    return (sizeof(uint32_t) << noted_bits(prefix_size)) + sizeof(uint32_t) * prefix_size;
 }
 
 void bp_s2_best_note(const uint8_t *prefix, uint64_t prefix_size, void *tables) {
-    unsigned bits = head_bits(prefix_size);
+    unsigned bits = noted_bits(prefix_size);
     uint32_t *head = tables, *previous = head + ((size_t)1 << bits);
     memset(head, 0, sizeof(uint32_t) << bits);
     memset(previous, 0, sizeof(uint32_t) * prefix_size);
