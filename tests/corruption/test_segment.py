@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.segment import layout
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import get_codec
+from blockpack.segment.grouping import Grouping
 
 RECORDS: list[bytes | None] = [b"alpha", None, b"", b"beta" * 30, b"gamma", b"delta" * 9, b"z"]
 REFUSALS = (CorruptError, UnsupportedVersionError)
@@ -58,6 +60,18 @@ def reads(path: Path, data: bytes, *, mmap: bool = True) -> str:
 @pytest.mark.parametrize("group_size", [1, 3])
 def test_every_byte_flipped_in_turn(path: Path, codec: str, group_size: int) -> None:
     build(path, list(RECORDS), codec=codec, group_size=group_size)
+    flip_every_byte(path)
+
+
+@pytest.mark.parametrize("codec", ["zstd", "s2"])
+@pytest.mark.parametrize("grouping", [Grouping(7, 2, 2, 1), Grouping(4, 1, 1, 2)], ids=str)
+def test_every_byte_of_keyed_groups_flipped_in_turn(path: Path, codec: str,
+                                                    grouping: Grouping) -> None:
+    build(path, list(RECORDS), codec=codec, grouping=grouping)
+    flip_every_byte(path)
+
+
+def flip_every_byte(path: Path) -> None:
     data = path.read_bytes()
     assert reads(path, data) == "whole"
     for position in range(len(data)):
@@ -66,6 +80,31 @@ def test_every_byte_flipped_in_turn(path: Path, codec: str, group_size: int) -> 
             damaged[position] ^= mask
             # No byte of the file is without effect.
             assert reads(path, bytes(damaged)) != "whole", position
+
+
+@pytest.mark.parametrize("codec", ["zstd", "s2"])
+def test_a_whole_prefix_that_is_another_one_is_noticed(path: Path, codec: str) -> None:
+    """Its frame is valid, and what follows it decodes without a fault: to other bytes."""
+    source = random.Random(1)
+    keys, others = ([source.randbytes(300) for _ in range(4)] for _ in range(2))
+    grouping = Grouping(4, 2, 2, 1)
+    follows = [keys[0][50:200] + b"1", keys[1][10:250] + b"2"]
+    build(path, [others[0], follows[0], others[1], follows[1]], codec=codec, grouping=grouping)
+    other = Parts(path.read_bytes())
+    build(path, [keys[0], follows[0], keys[1], follows[1]], codec=codec, grouping=grouping)
+    parts = Parts(path.read_bytes())
+    assert len(parts.frame(0)) == len(other.frame(0))
+    rows = parts.index
+    rows[0][1] = other.index[0][1]
+    parts.frames = other.frame(0) + parts.frames[len(other.frame(0)):]
+    parts.index = rows
+    path.write_bytes(parts.join())
+    reader = open_reader(path)
+    assert reader.record(FIRST) == others[0]
+    for i in (1, 3):
+        with pytest.raises(CorruptError, match=r"does not decode after its key group, frame 0"):
+            reader.record(FIRST + i)
+    assert len(reader.verify()) == 2
 
 
 @pytest.mark.parametrize("mmap", [True, False])
