@@ -13,7 +13,7 @@ import cramjam
 import zstandard
 
 from blockpack._native import s2
-from blockpack._native.zstd import ZstdInflater, content_size
+from blockpack._native.zstd import Keep, ZstdInflater, content_size
 from blockpack.errors import CorruptError, KnobError
 
 Buffer = bytes | bytearray | memoryview
@@ -206,6 +206,7 @@ class ZstdCodec(Codec):
     SCRATCH_BYTES: ClassVar[int] = 128 << 10   # stays in the L2 cache
     # Each keeps a window of the group's size, so the pool is not for a crowd.
     STREAMS_KEPT: ClassVar[int] = 2
+    PREFIXED_KEPT: ClassVar[int] = 8    # prefixes that keep idle decompressors: 1.3 MB
 
     # The kernel's own method, of one object for all: FrameReader calls it without Python between.
     inflate = staticmethod(ZstdInflater().inflate)
@@ -213,6 +214,7 @@ class ZstdCodec(Codec):
     def __init__(self) -> None:
         # list.pop and list.append are atomic: the pools need no lock.
         self._streams: list[tuple[zstandard.ZstdDecompressor, bytearray]] = []
+        self._keep = Keep(self.PREFIXED_KEPT)
         self._compressors: dict[str, list[zstandard.ZstdCompressor]] = {
             tier: [] for tier in self.NATIVE_LEVELS}
 
@@ -250,7 +252,7 @@ class ZstdCodec(Codec):
 
     def inflater_after(self, prefix: bytes) -> InflaterAfter:
         """Return what inflates frames that follow ``prefix``, of which it has a copy."""
-        return ZstdInflater(prefix)
+        return ZstdInflater(prefix, self._keep)
 
     def _parameters(self, tier: str, size: int, levels: Mapping[str, int] = NATIVE_LEVELS
                     ) -> zstandard.ZstdCompressionParameters:
