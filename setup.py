@@ -45,7 +45,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "cache": [],
     "counters": [],
     "frames": ["ext/index/index.c"],
-    "group": ["ext/group/group.c"],
+    "group": ["ext/group/group.c", "ext/links/links.c", "ext/hash/keccak.c"],
     "index": ["ext/index/index.c"],
     "rows": [],
     "sealed": [],

@@ -124,6 +124,12 @@ def test_example_of_a_keyed_group() -> None:
     assert layout.prefixed_checksum(0x1122334455667788, 0x99AABBCCDDEEFF00) == 0x99AABBCC55667788
 
 
+def test_lane_kinds() -> None:
+    kinds = {row[2]: row[3] for row in rows("### Meta (kind 2)", 1)}
+    assert f"{layout.PREFIX_NONE} none: a plain lane; {layout.PREFIX_KEYS} keys" in kinds["prefix"]
+    assert f"{layout.TRANSFORM_NONE} none; {layout.TRANSFORM_LINKS} links" in kinds["transform"]
+
+
 def test_digest_size() -> None:
     assert f"{DIGEST_BYTES} bytes, are the digest" in SEGMENT
 

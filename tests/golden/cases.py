@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from blockpack._native.keccak import keccak256
 from blockpack.segment.grouping import Grouping
+
+
+def _linked(count: int) -> list[bytes | None]:
+    """Records as headers are: lists that start with the hash of the record before."""
+    made: list[bytes | None] = []
+    link = bytes(32)
+    for i in range(count):
+        body = b"\xa0" + link + b"\x86block" + bytes([i])
+        record = bytes([0xC0 + len(body)]) + body
+        made.append(record)
+        link = keccak256(record)
+    return made
+
+
+_LINKED = _linked(3)
 
 Case = tuple[list[bytes | None], dict[str, Any]]
 
@@ -26,4 +42,9 @@ CASES: dict[str, Case] = {
         [b"block %d " % i * 9 for i in range(9)],
         {"table": 2, "first": 100, "codec": "zstd", "tier": "default",
          "grouping": Grouping(5, 2, 2, 2), "chain_id": 1}),
+    # Three headers, of which the second and the third lack their link.
+    "segment-v0-linked": (
+        _LINKED,
+        {"table": 1, "first": 5, "codec": "s2", "tier": "fastest",
+         "grouping": Grouping(3, linked=True), "chain_id": 1}),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import chainmaker
 import pytest
 
 from blockpack.segment import choosing
@@ -63,7 +64,7 @@ def test_no_frame_is_larger_than_the_group_size(codec: str, group_size: int) -> 
 
 def test_a_few_groups_may_cost_a_little_more(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, keyed = Grouping(64), Grouping(64, 8, 8, 1)
-    monkeypatch.setattr(choosing, "weigh", lambda *_: [Candidate(plain, 100_000, 1000.0),
+    monkeypatch.setattr(choosing, "weigh", lambda *_, **__: [Candidate(plain, 100_000, 1000.0),
                                                        Candidate(keyed, 101_300, 100.0)])
     few, many = [b""] * 255, [b""] * 256
     assert choose(few, ZSTD, "default", 64, whole=True) == keyed
@@ -73,8 +74,8 @@ def test_a_few_groups_may_cost_a_little_more(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_saving_in_reading_is_weighed_against_size() -> None:
     base = Candidate(Grouping(64), 100_000, 1000.0)
-    assert Candidate(Grouping(1), 103_400, 500.0).cost < base.cost
-    assert Candidate(Grouping(1), 103_600, 500.0).cost > base.cost
+    assert Candidate(Grouping(1), 110_900, 500.0).cost < base.cost
+    assert Candidate(Grouping(1), 111_100, 500.0).cost > base.cost
 
 
 @pytest.mark.parametrize("sample", [[b""], [None] * 10, [b"a", None, b"b" * 9000], [b"1"] * 4096])
@@ -99,3 +100,14 @@ def test_a_sample_ends_at_bytes_or_records() -> None:
     assert not choosing.is_enough(4095, (24 << 20) - 1, "default")
     assert choosing.is_enough(1, 24 << 20, "default")
     assert choosing.is_enough(1, 6 << 20, "best")
+
+
+def test_links_are_left_out_where_records_have_them() -> None:
+    headers = [chainmaker.header_of(block) for block in chainmaker.chain(64)]
+    assert choose(headers, ZSTD, "default", 64, whole=True, linked=True).linked
+    assert not choose(headers, ZSTD, "default", 64, whole=True).linked
+    plain, *others = weigh(headers, ZSTD, "default", 64, linked=True)
+    assert plain.grouping == Grouping(64)
+    assert all(candidate.grouping.linked for candidate in others)
+    whole = next(c for c in others if c.grouping == Grouping(64, linked=True))
+    assert plain.stored_bytes - whole.stored_bytes > 63 * 30

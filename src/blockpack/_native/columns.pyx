@@ -242,6 +242,7 @@ cdef class Builder:
     cdef uint64_t blocks
     cdef uint64_t blocks_done
     cdef readonly uint64_t rows
+    cdef bint needs_links   # a header's hash, or its parent's, which a group may lack until asked
     cdef list names         # (name, name of the wider column or None)
 
     def __cinit__(self, int rows, columns, *, constant=None, uint64_t blocks=0):
@@ -258,6 +259,7 @@ cdef class Builder:
         for slot, field in enumerate(wanted):
             fields[slot] = field
         check(bp_wants_make(rows, fields, <int>len(wanted), &self.c_wants), "field of such rows")
+        self.needs_links = BP_FIELD_HEADER in wanted or BP_FIELD_HEADER_ITEM in wanted
         self.c_wants.constant = BP_ABSENT if constant is None else constant
         self.blocks = blocks
         self.c_chunk = <bp_chunk *>malloc(sizeof(bp_chunk))
@@ -323,6 +325,8 @@ cdef class Builder:
             group, low = groups[i]
             if low < 0 or low + <Py_ssize_t>blocks > group.count:
                 raise IndexError(f"records {low}..{low + blocks - 1} of a group of {group.count}")
+            if i == BP_HEADERS and self.needs_links:
+                group.link(low + blocks)
             window.records[i].data = <const uint8_t *>group.c_buffer.buf
             window.records[i].size = group.c_buffer.len
             window.records[i].ends = group.c_ends

@@ -26,6 +26,7 @@ cdef class FrameReader:
     cdef Counters counters
     cdef GroupCache cache
     cdef object table
+    cdef bint linked            # contents lack the links of their records
     cdef str path
     cdef uint64_t identity
     cdef uint64_t first
@@ -45,6 +46,8 @@ cdef class FrameReader:
     cdef int will_need(self, bp_frame *frame) except -1
     cdef int compare(self, uint64_t frame_number, bp_frame *frame, object data) except -1
     cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix)
+    cdef Group grouped(self, uint64_t frame_number, bp_frame *frame, object content)
+    cdef object content(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix)
     cdef object inflated(self, uint64_t frame_number, bp_frame *frame, object data, object inflate)
     cdef Group fetch(self, uint64_t frame_number, bp_frame *frame)
     cdef Prefix kept_prefix(self, uint64_t frame_number)

@@ -44,6 +44,7 @@ class FrameReader:
         cache: GroupCache | None = None,
         table: int = 0,
         inflater_after: Callable[[bytes], _After] | None = None,
+        linked: bool = False,
     ) -> Self: ...
     @property
     def index(self) -> FrameIndex: ...

@@ -20,6 +20,7 @@ from blockpack._native.index cimport (
     bp_index_position,
 )
 
+from blockpack._native.group import linked_group
 from blockpack.errors import CorruptError, LimitError
 
 cdef extern from *:
@@ -63,14 +64,14 @@ cdef class FrameReader:
     a read is announced. ``cache`` may be None; ``table`` is what it accounts the groups to, and
     ``table`` + 256 the prefixes of a keyed lane, which ``inflater_after(content)`` makes out of
     key groups: objects with ``inflate`` for the frames that follow, ``prefix()``, the content, and
-    ``nbytes`` of memory.
+    ``nbytes`` of memory. ``linked`` contents are those of ``group.cut_links``.
 
     Nothing changes after construction, so a reader that drops it does not disturb a read.
     """
 
     def __cinit__(self, FrameIndex index not None, source, inflate, checksum, *, str path,
                   uint64_t identity, uint64_t first, Counters counters not None, limits,
-                  GroupCache cache=None, table=0, inflater_after=None):
+                  GroupCache cache=None, table=0, inflater_after=None, bint linked=False):
         self.index = index
         self.source = source
         self.window = source.window
@@ -83,6 +84,7 @@ cdef class FrameReader:
         self.counters = counters
         self.cache = cache
         self.table = table
+        self.linked = linked
         self.path = path
         self.identity = identity
         self.first = first
@@ -114,7 +116,7 @@ cdef class FrameReader:
         if group is None and self.index.c_index.keys and frame.key == frame_number:
             prefix = self.cache.get(self.prefix_base + frame_number)
             if prefix is not None:
-                group = Group(prefix.after.prefix(), frame.records)
+                group = self.grouped(frame_number, &frame, prefix.after.prefix())
         if group is not None:
             self.counters.cache_hits += 1
             return group
@@ -297,9 +299,10 @@ cdef class FrameReader:
         return 0
 
     cdef bint extracted(self, uint64_t frame_number, bp_frame *frame) noexcept:
-        """Whether inflating a part of the frame may pay. After a prefix, frames are small."""
+        """Whether inflating a part of the frame may pay. After a prefix, frames are small; without
+        links, no part of a content can be told before all of it is there."""
         return (frame.records > 1 and frame.stored_size >= self.extract_min
-                and frame.key == frame_number)
+                and frame.key == frame_number and not self.linked)
 
     cdef Group fetch(self, uint64_t frame_number, bp_frame *frame):
         """The group of a frame that was not announced, its prefix by way of the cache."""
@@ -323,13 +326,35 @@ cdef class FrameReader:
         cdef bp_frame frame
         cdef Prefix prefix = Prefix.__new__(Prefix)
         bp_index_frame(&self.index.c_index, frame_number, &frame)
-        prefix.group = self.load(frame_number, &frame, self.stored(&frame), None)
-        prefix.after = self.inflater_after(prefix.group.content)
+        content = self.content(frame_number, &frame, self.stored(&frame), None)
+        prefix.group = self.grouped(frame_number, &frame, content)
+        prefix.after = self.inflater_after(content)
         prefix.inflate = prefix.after.inflate
         prefix.nbytes = prefix.after.nbytes
         return prefix
 
     cdef Group load(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix):
+        return self.grouped(frame_number, frame,
+                            self.content(frame_number, frame, data, prefix))
+
+    cdef Group grouped(self, uint64_t frame_number, bp_frame *frame, object content):
+        cdef uint64_t i, number, before
+        cdef list follows
+        try:
+            if not self.linked:
+                return Group(content, frame.records)
+            follows = [False]
+            before = frame.first
+            for i in range(1, frame.records):
+                number = bp_index_ordinal(&self.index.c_index, frame, i)
+                follows.append(number == before + 1)
+                before = number
+            return linked_group(content, follows)
+        except (CorruptError, LimitError) as error:
+            raise self.broken(frame_number, error) from error
+
+    cdef object content(self, uint64_t frame_number, bp_frame *frame, object data, Prefix prefix):
+        """What a frame inflates to, every checksum compared."""
         cdef uint64_t found
         if frame.key == frame_number:
             content = self.inflated(frame_number, frame, data, self.inflate)
@@ -343,10 +368,7 @@ cdef class FrameReader:
                     f"{frame.key}; restore the file or repair the store", file=self.path,
                     offset=frame.offset, expected=f"{frame.checksum >> 32:08x}",
                     found=f"{found >> 32:08x}")
-        try:
-            return Group(content, frame.records)
-        except (CorruptError, LimitError) as error:
-            raise self.broken(frame_number, error) from error
+        return content
 
     cdef object inflated(self, uint64_t frame_number, bp_frame *frame, object data,
                          object inflate):

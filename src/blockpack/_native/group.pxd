@@ -11,6 +11,10 @@ cdef class Group:
     cdef readonly Py_ssize_t decoded_size
     cdef readonly object content
     cdef object window           # memoryview over content, made at the first view
+    cdef uint8_t *c_follows      # of a content without its links; NULL: it had them all
+    cdef Py_ssize_t linked       # records whose links are there again
+
+    cdef int link(self, Py_ssize_t stop) except -1
 
     cdef int locate(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1
     cdef int locate_here(self, Py_ssize_t i, Py_ssize_t *start, Py_ssize_t *end) except -1
@@ -30,3 +34,4 @@ cdef class Arena:
     cdef Py_ssize_t capacity
 
     cdef int append(self, const uint8_t *data, Py_ssize_t size) except -1
+    cdef int extend(self, Py_ssize_t size) except -1

@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 from blockpack._native.status cimport check
 
-from blockpack.errors import LimitError
+from blockpack.errors import CorruptError, LimitError
 
 cdef extern from "group/group.h" nogil:
     const unsigned BP_GROUP_RECORDS_MAX
@@ -23,6 +23,20 @@ cdef extern from "group/group.h" nogil:
                           uint8_t *target, uint64_t target_size)
     int64_t bp_group_read(const uint8_t *content, uint64_t available, size_t count,
                           uint64_t total, uint32_t *ends)
+
+cdef extern from "links/links.h" nogil:
+    const unsigned BP_LINK_BYTES
+    struct bp_links:
+        const uint32_t *ends
+        const uint8_t *follows
+        size_t count
+        uint32_t table_size
+    uint64_t bp_links_count(const bp_links *links, const uint8_t *content)
+    uint64_t bp_links_expected(const bp_links *links)
+    void bp_links_cut(const bp_links *links, const uint8_t *content, uint64_t size,
+                      uint8_t *target)
+    int64_t bp_links_expand(const bp_links *links, const uint8_t *source, uint8_t *target)
+    void bp_links_fill(const bp_links *links, uint8_t *content, size_t start, size_t stop)
 
 GROUP_RECORDS_MAX = BP_GROUP_RECORDS_MAX
 GROUP_VARINT_MAX = BP_GROUP_VARINT_MAX
@@ -125,6 +139,7 @@ cdef class Group:
     def __dealloc__(self):
         PyMem_Free(self.c_ends)
         PyMem_Free(self.c_starts)
+        PyMem_Free(self.c_follows)
         PyBuffer_Release(&self.c_buffer)
 
     def __len__(self):
@@ -152,7 +167,24 @@ cdef class Group:
         cdef int present = self.locate(i, start, end)
         if present and end[0] > self.c_buffer.len:
             raise IndexError(f"record {i} is past the part of the group that was inflated")
+        if i >= self.linked and self.c_follows is not NULL:
+            self.link(i + 1)
         return present
+
+    cdef int link(self, Py_ssize_t stop) except -1:
+        """Compute the links of the records before ``stop`` that are not there yet.
+
+        1.4 us for each header: only as far as someone reads. Under the GIL, so that two threads do
+        not work on the same ones; what was handed out before is not written again.
+        """
+        cdef bp_links links
+        if self.c_follows is NULL or stop <= self.linked:
+            return 0
+        links.ends, links.follows = self.c_ends, self.c_follows
+        links.count, links.table_size = self.count, self.table_size
+        bp_links_fill(&links, <uint8_t *>self.c_buffer.buf, self.linked, stop)
+        self.linked = stop
+        return 0
 
     def span(self, Py_ssize_t i):
         """(start, end) of record i in the whole content, or None when it is absent."""
@@ -165,10 +197,20 @@ cdef class Group:
             raise IndexError(f"record {i} of a group of {self.count}")
         return self.c_ends[i] & ~BP_GROUP_ABSENT
 
-    def views(self, Py_ssize_t start, Py_ssize_t stop):
-        """Records start..stop-1 as ``view`` gives them, in one crossing."""
+    def views(self, Py_ssize_t start, Py_ssize_t stop, bint links=True):
+        """Records start..stop-1 as ``view`` gives them, in one crossing.
+
+        Without ``links``, those that were cut out are zeros, until someone else reads them.
+        """
         cdef Py_ssize_t i
-        return [self.view(i) for i in range(start, stop)]
+        cdef Py_ssize_t linked = self.linked
+        if links:
+            return [self.view(i) for i in range(start, stop)]
+        self.linked = self.count
+        try:
+            return [self.view(i) for i in range(start, stop)]
+        finally:
+            self.linked = linked
 
     cpdef object view(self, Py_ssize_t i):
         """Record i as a memoryview that keeps the content alive, or None when it is absent."""
@@ -185,6 +227,114 @@ cdef class Group:
         if not self.locate_here(i, &start, &end):
             return None
         return PyBytes_FromStringAndSize(<char *>self.c_buffer.buf + start, end - start)
+
+
+cdef int hold_follows(Group group, object follows) except -1:
+    cdef Py_ssize_t i
+    if len(follows) != group.count:
+        raise ValueError(f"{len(follows)} of {group.count} records follow")
+    group.c_follows = <uint8_t *>PyMem_Malloc(group.count)
+    if group.c_follows is NULL:
+        raise MemoryError()
+    for i in range(group.count):
+        group.c_follows[i] = i > 0 and bool(follows[i])
+    return 0
+
+
+def cut_links(content, follows):
+    """The stored form of a frame's content in a lane of linked records (ext/links/links.h).
+
+    ``follows`` says of each record whether its number is one above the one before. A varint comes
+    first: how many links were cut out, 0 where one of them is not what could be computed again.
+    """
+    cdef Group group = Group(content, len(follows))
+    cdef bp_links links
+    cdef uint64_t count
+    hold_follows(group, follows)
+    links.ends, links.follows = group.c_ends, group.c_follows
+    links.count, links.table_size = group.count, group.table_size
+    with nogil:
+        count = bp_links_count(&links, <const uint8_t *>group.c_buffer.buf)
+    head = varint(count)
+    if count == 0:
+        return head + bytes(content)
+    cdef uint64_t size = group.c_buffer.len - count * BP_LINK_BYTES
+    cdef bytes stored = PyBytes_FromStringAndSize(NULL, len(head) + size)
+    cdef uint8_t *target = <uint8_t *>PyBytes_AS_STRING(stored)
+    memcpy(target, PyBytes_AS_STRING(head), len(head))
+    bp_links_cut(&links, <const uint8_t *>group.c_buffer.buf, group.c_buffer.len,
+                 target + len(head))
+    return stored
+
+
+def linked_group(stored, follows):
+    """The group of what ``cut_links`` gave; links are computed when their record is read.
+
+    Its ``decoded_size`` is that of the stored form. CorruptError where it is not of that form.
+    """
+    cdef Py_ssize_t count = len(follows), head = 0
+    cdef Py_buffer view
+    cdef bp_links links
+    cdef Group group
+    cdef Arena arena
+    cdef uint64_t cut, size
+    PyObject_GetBuffer(stored, &view, PyBUF_SIMPLE)
+    try:
+        cut = read_varint(<const uint8_t *>view.buf, view.len, &head)
+        if cut == 0:
+            group = Group(bytes(memoryview(stored)[head:]), count)
+            group.decoded_size = view.len
+            return group
+        if cut >= <uint64_t>count:
+            raise CorruptError(f"{cut} links are cut of {count} records")
+        size = view.len - head + cut * BP_LINK_BYTES
+        group = Group.__new__(Group, None, 0)
+        group.count = count
+        group.c_ends = <uint32_t *>PyMem_Malloc(count * sizeof(uint32_t))
+        if group.c_ends is NULL:
+            raise MemoryError()
+        group.table_size = <uint32_t>check(
+            bp_group_read(<const uint8_t *>view.buf + head, view.len - head, count, size,
+                          group.c_ends), "group's length table", 0)
+        hold_follows(group, follows)
+        links.ends, links.follows = group.c_ends, group.c_follows
+        links.count, links.table_size = group.count, group.table_size
+        if bp_links_expected(&links) != cut:
+            raise CorruptError("another number of links is cut than of records that follow",
+                               expected=bp_links_expected(&links), found=cut)
+        arena = Arena.__new__(Arena)
+        arena.extend(size)
+        check(bp_links_expand(&links, <const uint8_t *>view.buf + head, arena.c_data),
+              "group without links", 0)
+        group.content = arena
+        PyObject_GetBuffer(arena, &group.c_buffer, PyBUF_SIMPLE)
+        group.decoded_size = view.len
+        return group
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef bytes varint(uint64_t value):
+    cdef bytearray digits = bytearray()
+    while value >= 0x80:
+        digits.append(value & 0x7f | 0x80)
+        value >>= 7
+    digits.append(value)
+    return bytes(digits)
+
+
+cdef uint64_t read_varint(const uint8_t *data, Py_ssize_t size, Py_ssize_t *end) except? 0:
+    """A number below 2^21, in its shortest form."""
+    cdef uint64_t value = 0
+    cdef Py_ssize_t i
+    for i in range(min(size, <Py_ssize_t>3)):
+        value |= <uint64_t>(data[i] & 0x7f) << 7 * i
+        if data[i] < 0x80:
+            if i and data[i] == 0:
+                break
+            end[0] = i + 1
+            return value
+    raise CorruptError("group without links: no count of them")
 
 
 @cython.final
@@ -250,6 +400,15 @@ cdef class Arena:
         if size:
             memcpy(self.c_data + self.size, data, size)
         self.size += size
+        return 0
+
+    cdef int extend(self, Py_ssize_t size) except -1:
+        """Have ``size`` bytes, of which the new ones may hold anything."""
+        cdef uint8_t *grown = <uint8_t *>realloc(self.c_data, size if size else 1)
+        if grown is NULL:
+            raise MemoryError()
+        self.c_data = grown
+        self.capacity = self.size = size
         return 0
 
     def __getbuffer__(self, Py_buffer *view, int flags):

@@ -121,7 +121,7 @@ def _found(records: RecordStore, start: int, stop: int, wanted: LogFilter, bloom
     apart = max(1, records.knobs.block_group_size - 1)  # as in BlockStore.get_many
     for first, group, low, high in records.groups(HEADERS, start, stop):
         headers: list[Any] = []
-        for number, header in enumerate(group.views(low, high), first + low):
+        for number, header in enumerate(group.views(low, high, False), first + low):
             if header is None:
                 raise reading.missing(HEADERS, number)
             headers.append(header)

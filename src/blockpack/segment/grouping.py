@@ -14,13 +14,15 @@ class Grouping:
 
     The records at positions 0, stride, 2 * stride .. of a keyed group, at most ``keys`` of them,
     are its first frame, the *key group*. The others follow in their order, ``frame_records`` to a
-    frame, and each of these frames has the content of the key group as its prefix.
+    frame, and each of these frames has the content of the key group as its prefix. ``linked``
+    records lack the hash of the one before, where that is in their frame.
     """
 
     group_size: int
     keys: int = 0
     stride: int = 0
     frame_records: int = 0
+    linked: bool = False
 
     def __post_init__(self) -> None:
         sizes = [self.group_size]
@@ -49,8 +51,9 @@ class Grouping:
         return [keys, *(rest[i:i + step] for i in range(0, len(rest), step))]
 
     def __str__(self) -> str:
+        links = ", without links" if self.linked else ""
         if not self.keyed:
-            return f"groups of {self.group_size}"
+            return f"groups of {self.group_size}{links}"
         every = f"every {self.stride}" if self.stride > 1 else "the first"
         return (f"groups of {self.group_size}, frames of {self.frame_records} after "
-                f"{self.keys} keys, {every}")
+                f"{self.keys} keys, {every}{links}")

@@ -45,6 +45,9 @@ SECTION_REQUIRED = 1  # flag: a reader that does not know this kind must refuse 
 PREFIX_NONE = 0
 PREFIX_KEYS = 1    # frames have the content of their group's first frame as a prefix
 
+TRANSFORM_NONE = 0
+TRANSFORM_LINKS = 1    # records lack the hash of the one before, where it can be computed
+
 FEATURES_REQUIRED = 0  # the required feature bits that this version knows
 SECTIONS_MAX = 4096
 ALIGNMENT = 8
@@ -175,11 +178,13 @@ class Lane:
     keys: int = 0         # records of a group that are its key group; 0: the lane is plain
     stride: int = 0
     frame_records: int = 0
+    linked: bool = False
 
     def pack(self) -> bytes:
         """Return the lane's part of the meta section."""
         prefix = PREFIX_KEYS if self.keys else PREFIX_NONE
-        return LANE.pack(self.codec, self.tier, prefix, 0, self.group_size, self.keys,
+        transform = TRANSFORM_LINKS if self.linked else TRANSFORM_NONE
+        return LANE.pack(self.codec, self.tier, prefix, transform, self.group_size, self.keys,
                          self.stride, self.frame_records, 0, self.decoded_bytes)
 
     @staticmethod
@@ -187,7 +192,7 @@ class Lane:
         """Return the lane of an unpacked row of the meta section at ``offset``."""
         (codec, tier, prefix, transform, group_size, keys, stride, frame_records, zero,
          decoded_bytes) = row
-        if prefix > PREFIX_KEYS or transform:
+        if prefix > PREFIX_KEYS or transform > TRANSFORM_LINKS:
             raise UnsupportedVersionError(
                 f"{file} has a lane with prefix {prefix} and transform {transform}, which this "
                 "reader does not know: use a later release")
@@ -196,7 +201,8 @@ class Lane:
         if (zero or not 1 <= group_size <= GROUP_SIZE_MAX
                 or not all(lowest <= value <= highest for value in keying)):
             raise CorruptError("meta section breaks the format", file=file, offset=offset)
-        return Lane(codec, tier, group_size, decoded_bytes, *keying)
+        return Lane(codec, tier, group_size, decoded_bytes, *keying,
+                    linked=transform == TRANSFORM_LINKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,8 @@ class SegmentReader(SealedReader):
         self.codec = codec.name
         self.tier = tier
         lane = opened.meta.lanes[0]
-        self.grouping = Grouping(lane.group_size, lane.keys, lane.stride, lane.frame_records)
+        self.grouping = Grouping(lane.group_size, lane.keys, lane.stride, lane.frame_records,
+                                 lane.linked)
         self.chain_id = opened.header.chain_id
         self.digest = opened.meta.digest
         self.present = opened.meta.present
@@ -59,7 +60,7 @@ class SegmentReader(SealedReader):
             index, source, codec.inflate, checksum, path=path, identity=opened.identity,
             first=self.first, counters=counters, cache=cache, table=self.table,
             limits=(GROUP_BYTES_MAX, SINGLE_BYTES_MAX, codec.extract_min, ADVISE_MIN),
-            inflater_after=codec.inflater_after))
+            inflater_after=codec.inflater_after, linked=lane.linked))
 
     def groups(self, start: int, stop: int) -> Iterator[tuple[int, Group, int, int]]:
         """Yield (number of the group's first record, group, lo, hi) for records start..stop-1.
@@ -178,7 +179,8 @@ class SegmentReader(SealedReader):
             if end < stop:
                 frames.announce(i + 1)
                 group = frames.group(i)
-            elif end == stop or stored_size < self._codec.extract_min:
+            elif (end == stop or stored_size < self._codec.extract_min
+                  or self.grouping.linked):
                 group = frames.group(i)
             else:
                 group = self._inflate_until(frames, ordinal, stop - first)

@@ -176,7 +176,8 @@ class SegmentWriter:
         digest.add_all(number, records)
         packed = []
         decoded_size = 0
-        for i, (data, content) in enumerate(pack_frames(self._codec, self._tier, records, frames)):
+        for i, (data, content) in enumerate(pack_frames(
+                self._codec, self._tier, records, frames, linked=self._grouping.linked)):
             seed = layout.place_seed(self._identity, layout.KIND_FRAME, 0, first_frame + i)
             checksum = layout.checksum(data, seed)
             if i:    # it has a prefix
@@ -244,7 +245,7 @@ class SegmentWriter:
         grouping = self._grouping
         lane = layout.Lane(self._codec.id, TIER_IDS[self._tier], grouping.group_size,
                            self._content_bytes, grouping.keys, grouping.stride,
-                           grouping.frame_records)
+                           grouping.frame_records, grouping.linked)
         return layout.Meta(self._header_bytes, self._count, self._present, self._digest,
                            (lane,)).pack()
 

@@ -16,7 +16,7 @@ from blockpack.segment.digest import Digest
 from blockpack.segment.grouping import Grouping
 from blockpack.segment.reader import SegmentReader
 from blockpack.segment.writer import SegmentSummary, SegmentWriter
-from blockpack.store import names
+from blockpack.store import names, tables
 from blockpack.store.fs import FileSystem
 from blockpack.store.knobs import Knobs
 from blockpack.store.manifest import SegmentRow, TableFile
@@ -38,11 +38,13 @@ class TableWriter:
     """Writes one table's file, of which the first records may have to say how it is grouped.
 
     Until that is decided nothing is on disk, and the records are kept; they must not change until
-    ``finish``. ``start(grouping)`` makes the writer.
+    ``finish``. ``start(grouping)`` makes the writer. ``linked`` records hold the hash of the one
+    before.
     """
 
-    def __init__(self, knobs: Knobs, tier: str, start: Callable[[Grouping], SegmentWriter],
-                 check: Check) -> None:
+    def __init__(self, knobs: Knobs, tier: str, start: Callable[[Grouping], SegmentWriter], *,
+                 linked: bool, check: Check) -> None:
+        self._linked = linked
         self._check = check
         self._knobs = knobs
         self._tier = tier
@@ -76,7 +78,7 @@ class TableWriter:
         knobs = self._knobs
         self._writer = self._start(choosing.choose(
             self._sample, get_codec(knobs.compression), self._tier, knobs.block_group_size,
-            whole=whole, check=self._check))
+            whole=whole, linked=self._linked, check=self._check))
         sample, self._sample = self._sample, []
         for record in sample:
             self._writer.add(record)
@@ -123,7 +125,8 @@ class Packer:
                 tier=self._tier, grouping=grouping, chain_id=recipe.chain_id, fs=self._fs,
                 executor=self._executor, window=self._window)
 
-        writer = TableWriter(recipe.knobs, self._tier, start, self._check)
+        linked = table == tables.HEADERS and recipe.knobs.links == "hash"
+        writer = TableWriter(recipe.knobs, self._tier, start, linked=linked, check=self._check)
         self._writers[table] = writer
         for _ in range(self.count):
             writer.add(None)
