@@ -37,7 +37,7 @@ def test_suites_run(tmp_path: Path) -> None:
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "bench", "--benchmark-disable",
                f"--basetemp={tmp_path / 'base'}")
     assert done.returncode == 0, done.stdout + done.stderr
-    suites = {"append", "seal", "direct", "random", "range", "open", "decode"}
+    suites = {"append", "seal", "direct", "random", "range", "open", "decode", "columns"}
     listed = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "bench", "--collect-only").stdout
     assert not {suite for suite in suites if f"bench_{suite}" not in listed}
 

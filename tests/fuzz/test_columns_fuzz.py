@@ -16,7 +16,7 @@ from txkit import KINDS, in_block, made
 from blockpack import Block
 
 # Each mutant is walked once for every field and kind of column: 1,500 times.
-ROUNDS = 60
+ROUNDS = 40
 
 
 def seeds() -> list[bytes]:
