@@ -185,7 +185,8 @@ def test_a_disk_that_stays_full(tmp_path: Path) -> None:
         assert scenario.store.head >= 20
     fs.failing = set()
     with contextlib.suppress(OSError):
-        scenario.store.sync()  # a seal that failed meanwhile is reported here, if one did
+        # Waits for the sealer, which may still be at a call that failed: reported here, if so.
+        scenario.store.seal()
     scenario.append(60, 0)
     scenario.store.close()
     with RecordStore.open(tmp_path / "store") as reader:
