@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from setuptools import Extension, setup
-from setuptools.command.build_ext import build_ext
+from setuptools.command.build_ext import build_ext as build_ext_serial
 
 # Extension name -> the C files of ext/ that it compiles beside its .pyx.
 EXTENSIONS: dict[str, list[str]] = {
@@ -120,7 +120,7 @@ def share(work: Callable[..., object], items: Sequence[object], place: Any) -> N
         work(items[mine])
 
 
-class ParallelBuild(build_ext):
+class build_ext(build_ext_serial):    # setuptools finds its options by this name
     """One process a core, and each kernel compiled once for all the extensions that link it.
 
     One extension after the other, each compiling its own copies, takes 2.3 times as long on two
@@ -155,7 +155,7 @@ class ParallelBuild(build_ext):
 
 
 setup(
-    cmdclass={"build_ext": ParallelBuild},
+    cmdclass={"build_ext": build_ext},
     ext_modules=[extension(name, kernels) for name, kernels in EXTENSIONS.items()],
     options={
         "build_ext": {

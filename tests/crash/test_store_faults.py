@@ -28,7 +28,7 @@ def small_writes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Scenario:
-    """Append, sync, seal, truncate, append again; each step may be repeated after a failure."""
+    """Append, sync, seal, truncate, append again, repack; steps may be repeated after a failure."""
 
     def __init__(self, path: Path, fs: FaultyFileSystem) -> None:
         self.path = path
@@ -47,6 +47,7 @@ class Scenario:
         yield lambda: self.seal(21, 1)
         yield lambda: self.append(23, 1)
         yield lambda: self.sync(23, 1)
+        yield lambda: self.repack(23, 1)
 
     def append(self, stop: int, salt: int) -> None:
         """Append up to ``stop`` from wherever the head is, as an importer does."""
@@ -65,6 +66,10 @@ class Scenario:
         self.append(stop, salt)
         self.store.seal()
         self.acknowledge()
+
+    def repack(self, stop: int, salt: int) -> None:
+        self.append(stop, salt)
+        self.store.repack(block_group_size=2, seal_compression_level="best")
 
     def truncate(self, last: int) -> None:
         self.acknowledged = {n: r for n, r in self.acknowledged.items() if n <= last}

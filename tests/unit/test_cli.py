@@ -117,6 +117,25 @@ def test_seal_then_get_every_part(store: str) -> None:
         assert "leave out" in run("get", store, "7", "--json", *other, ok=False).output
 
 
+def test_repack_changes_the_locked_group_size_and_leaves_damage_alone(store: str) -> None:
+    run("seal", store, "--seal-threads", "2")
+    digest = figures("info", store, "--digest")["digest"]
+    shown = figures("repack", store, "--block-group-size", "2", "--compression", "zstd")
+    assert shown["segments_repacked"] > 0
+    assert (shown["segments_kept"], shown["faults"]) == (0, [])
+    assert figures("info", store, "--digest")["digest"] == digest
+    assert figures("info", store)["knobs"]["block_group_size"] == 2
+    assert figures("repack", store)["segments_repacked"] == 0
+    victim = min((Path(store) / "sealed").glob("bodies-*"))
+    damaged = bytearray(victim.read_bytes())
+    damaged[100] ^= 1
+    victim.write_bytes(damaged)
+    result = run("repack", store, "--block-group-size", "4", ok=False)
+    assert result.exit_code == 1
+    assert victim.name in result.output
+    assert victim.read_bytes() == damaged
+
+
 def test_scan_counts_blocks_and_bytes(store: str) -> None:
     whole, last = figures("scan", store), figures("scan", store, "-5:")
     assert (whole["blocks"], last["blocks"]) == (40, 5)

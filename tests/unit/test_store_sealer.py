@@ -36,6 +36,15 @@ class Gate:
         assert self.open.wait(30)
 
 
+def test_seal_threads_leave_no_trace_in_the_files(tmp_path: Path) -> None:
+    knobs = SMALL.changed(segment_blocks=64, compression="zstd", seal_dictionary="auto")
+    for threads in (1, 3):
+        with RecordStore.create(tmp_path / str(threads), knobs, seal_threads=threads) as store:
+            fill(store, 0, 150)
+            store.seal()
+    assert sealed_bytes(tmp_path / "1") == sealed_bytes(tmp_path / "3")
+
+
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     held = Gate()

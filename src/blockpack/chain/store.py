@@ -33,6 +33,7 @@ from blockpack.chain.records import (
 from blockpack.errors import CorruptError, MissingError, NotYetError
 from blockpack.store.knobs import Knobs
 from blockpack.store.records import RecordStore
+from blockpack.store.repacking import Progress, RepackResult
 from blockpack.store.tables import BODIES, DIFFICULTY, HEADERS, IDS, NAMES, RECEIPTS
 
 _TABLE_IDS = {name: table for table, name in NAMES.items()}
@@ -182,6 +183,11 @@ class BlockStore:
     def seal(self) -> None:
         """Seal the open segment now, full or not, lag or not, and wait for it."""
         self._records.seal()
+
+    def repack(self, threads: int = 1, progress: Progress | None = None,
+               **knobs: Any) -> RepackResult:
+        """Pack sealed segments that differ from these knobs again; see RecordStore.repack."""
+        return self._records.repack(threads, progress, **knobs)
 
     def truncate(self, last: int) -> None:
         """Cut every block after ``last``, durably; ``first - 1`` empties the store."""
@@ -370,13 +376,14 @@ def create(path: str | os.PathLike[str], chain_id: int | None = None, *, compres
            block_group_size: int = 64, segment_blocks: int = 50_000,
            first_block: int | None = None, seal_dictionary: str = "none", seal_lag: int = 64,
            segment_bytes: int = 8 << 30, links: str = "hash", cache_bytes: int | None = None,
-           mmap: bool = True) -> BlockStore:
+           mmap: bool = True, seal_threads: int = 1) -> BlockStore:
     """Make a store in a new or empty folder, and open it for writing.
 
     ``chain_id`` None is learnt from the first transaction that carries one, ``first_block`` None
     from the first append. Levels are numbers or tier names; ``segment_bytes`` counts decoded
     bytes. ``links`` "none" leaves parent hashes unchecked, for chains whose block hash is not
-    the keccak of the header (IBFT, Clique). Raises KnobError and FileExistsError.
+    the keccak of the header (IBFT, Clique). ``seal_threads`` pack segments in the background.
+    Raises KnobError and FileExistsError.
     """
     knobs = Knobs(
         compression=compression, compression_level=compression_level,
@@ -384,12 +391,13 @@ def create(path: str | os.PathLike[str], chain_id: int | None = None, *, compres
         segment_blocks=segment_blocks, segment_bytes=segment_bytes, seal_lag=seal_lag,
         seal_dictionary=seal_dictionary, links=links)
     return BlockStore(RecordStore.create(path, knobs, first=first_block, chain_id=chain_id,
-                                         cache_bytes=cache_bytes, mmap=mmap))
+                                         cache_bytes=cache_bytes, mmap=mmap,
+                                         seal_threads=seal_threads))
 
 
 def open_store(path: str | os.PathLike[str], mode: str = "r", cache_bytes: int | None = None,
-               mmap: bool = True, block_group_size: int | None = None, **knobs: Any
-               ) -> BlockStore:
+               mmap: bool = True, block_group_size: int | None = None, *,
+               seal_threads: int = 1, **knobs: Any) -> BlockStore:
     """Open a store: "r" reads and writes nothing at all, "a" is its one writer.
 
     ``cache_bytes`` is for inflated groups (None: the largest group); ``mmap`` False reads with
@@ -398,4 +406,5 @@ def open_store(path: str | os.PathLike[str], mode: str = "r", cache_bytes: int |
     LockedError, CorruptError, UnsupportedVersionError.
     """
     return BlockStore(RecordStore.open(path, mode, cache_bytes=cache_bytes, mmap=mmap,
-                                       block_group_size=block_group_size, **knobs))
+                                       block_group_size=block_group_size,
+                                       seal_threads=seal_threads, **knobs))

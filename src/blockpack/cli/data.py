@@ -12,7 +12,7 @@ import click
 import blockpack
 from blockpack.chain.exporter import export_era1, export_rlp
 from blockpack.chain.importer import import_blocks
-from blockpack.cli.knobs import creation_options, given
+from blockpack.cli.knobs import creation_options, given, seal_threads_option
 from blockpack.cli.output import human_bytes, json_option, print_fields, print_json
 from blockpack.cli.progress import progress
 from blockpack.cli.ranges import NEGATIVE_NUMBERS, resolve_number, resolve_range
@@ -27,10 +27,11 @@ from blockpack.store.names import MANIFEST
               "segments on all cores, without the open log. The sealed bytes are the same.")
 @click.option("--threads", type=int, help="Packing threads of --direct.  [default: all cores]")
 @click.option("--chain-id", type=int, help="For a store that is made: refuse other chains.")
+@seal_threads_option
 @creation_options
 @json_option
 def import_command(*, store: str, sources: tuple[str, ...], direct: bool, threads: int | None,
-                   chain_id: int | None, as_json: bool, **options: Any) -> None:
+                   chain_id: int | None, seal_threads: int, as_json: bool, **options: Any) -> None:
     """Import SOURCES into STORE, made with the knobs given when it does not exist.
 
     A source is a file of concatenated block RLP (as `geth export` writes, plain or .gz), an era1
@@ -38,7 +39,8 @@ def import_command(*, store: str, sources: tuple[str, ...], direct: bool, thread
     What the store has already is compared and skipped, so an import that was cut short is simply
     run again.
     """
-    with _open_or_create(store, chain_id, given(options)) as opened:
+    knobs = given(options) | {"seal_threads": seal_threads}
+    with _open_or_create(store, chain_id, knobs) as opened:
         with progress("import") as report:
             result = import_blocks(opened, sources, direct=direct, threads=threads,
                                    progress=report)

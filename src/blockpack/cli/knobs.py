@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from blockpack.store.knobs import CODECS, DICTIONARIES, LINKS, LOCKED, Knobs
+from blockpack.store.knobs import CODECS, DICTIONARIES, LINKS, LOCKED, REPACKED, Knobs
 
 _DEFAULTS = Knobs()
 # (option, type, help); defaults are the library's own.
@@ -20,7 +20,7 @@ _OPTIONS: tuple[tuple[str, Any, str], ...] = (
      "Final size: level or tier of the re-pack at seal."),
     ("--block-group-size", int,
      "Blocks that share one compressed group: larger is smaller on disk and slower for a random "
-     "read. Locked at creation."),
+     "read. Only `repack` changes it later."),
     ("--segment-blocks", int,
      "A segment closes at a multiple of this."),
     ("--segment-bytes", int,
@@ -36,12 +36,13 @@ _OPTIONS: tuple[tuple[str, Any, str], ...] = (
 )
 
 
-def _add(command: Callable[..., Any], left_out: tuple[str, ...] = ()) -> Callable[..., Any]:
+def _add(command: Callable[..., Any], left_out: tuple[str, ...] = (),
+         shown: str | None = None) -> Callable[..., Any]:
     for option, kind, text in reversed(_OPTIONS):
         name = option[2:].replace("-", "_")
         if name not in left_out:
-            shown = f"{text}  [default: {getattr(_DEFAULTS, name)}]"
-            command = click.option(option, type=kind, default=None, help=shown)(command)
+            default = shown or f"  [default: {getattr(_DEFAULTS, name)}]"
+            command = click.option(option, type=kind, default=None, help=text + default)(command)
     return command
 
 
@@ -53,6 +54,17 @@ def creation_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def changeable_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The knobs that an existing store takes."""
     return _add(command, left_out=LOCKED)
+
+
+def repacking_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The knobs that repacking a store changes; those not given stay as they are."""
+    return _add(command, left_out=tuple(set(LOCKED) - set(REPACKED)), shown="  [default: as it is]")
+
+
+def seal_threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds ``--seal-threads``, which is no knob: it leaves no trace in the files."""
+    return click.option("--seal-threads", type=click.IntRange(1), default=1, show_default=True,
+                        help="Threads that pack segments in the background.")(command)
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,21 @@
-"""Commands about a store as a whole: create, info, seal, truncate, verify."""
+"""Commands about a store as a whole: create, info, seal, repack, truncate, verify."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 import blockpack
 from blockpack.chain.verify import verify_chain, verify_roots
-from blockpack.cli.knobs import changeable_options, creation_options, given
+from blockpack.cli.knobs import (
+    changeable_options,
+    creation_options,
+    given,
+    repacking_options,
+    seal_threads_option,
+)
 from blockpack.cli.output import (
     human_bytes,
     json_option,
@@ -75,14 +82,52 @@ def _print_rows(title: str, rows: list[dict[str, Any]]) -> None:
 
 @click.command()
 @click.argument("store", type=STORE)
+@seal_threads_option
 @changeable_options
-def seal(store: str, **options: Any) -> None:
+def seal(store: str, seal_threads: int, **options: Any) -> None:
     """Pack everything that is still open in STORE now, full segments or not."""
-    with blockpack.open(store, mode="a", **given(options)) as opened:
+    with blockpack.open(store, mode="a", seal_threads=seal_threads, **given(options)) as opened:
         before = opened.info()["total_bytes"]
         opened.seal()
         after = opened.info()["total_bytes"]
     click.echo(f"sealed: {human_bytes(before)} are now {human_bytes(after)}")
+
+
+@click.command()
+@click.argument("store", type=STORE)
+@click.option("--threads", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True,
+              help="Threads that pack.")
+@repacking_options
+@json_option
+def repack(store: str, threads: int, as_json: bool, **options: Any) -> None:
+    """Pack the sealed segments of STORE again with other knobs, which the store then keeps.
+
+    Readers go on meanwhile. One segment more than before is on disk at most; run it again to go
+    on after an interruption. Segments that are as asked for are left alone, and so are damaged
+    ones: they are listed, and the exit code is 1.
+
+    \b
+    Examples:
+      blockpack repack mainnet --compression zstd --seal-compression-level best
+      blockpack repack mainnet --block-group-size 16
+    """
+    with blockpack.open(store, mode="a") as opened:
+        before = opened.info()["total_bytes"]
+        with progress("repack") as report:
+            done = opened.repack(threads, lambda at, total: report(0, at, total), **given(options))
+        figures = {"store": store, "segments_repacked": done.repacked, "segments_kept": done.kept,
+                   "bytes_before": before, "bytes_after": opened.info()["total_bytes"],
+                   "faults": [_fault(fault) for fault in done.faults]}
+    if as_json:
+        print_json(figures)
+    else:
+        for fault in done.faults:
+            click.echo(f"left alone: {type(fault).__name__}: {fault}", err=True)
+        print_fields({**figures, "bytes_before": human_bytes(figures["bytes_before"]),
+                      "bytes_after": human_bytes(figures["bytes_after"]),
+                      "faults": len(done.faults)})
+    if done.faults:
+        raise SystemExit(1)
 
 
 @click.command(context_settings=NEGATIVE_NUMBERS)
@@ -144,4 +189,4 @@ def _fault(error: Exception) -> dict[str, Any]:
     return fields
 
 
-store_commands = (create, info, seal, truncate, verify)
+store_commands = (create, info, seal, repack, truncate, verify)

@@ -7,6 +7,7 @@ times do not, so that a segment has the same bytes wherever it is sealed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -69,33 +70,37 @@ def is_enough(records: int, sample_bytes: int, tier: str) -> bool:
 
 
 def choose(sample: Sequence[Record], codec: Codec, tier: str, group_size: int, *,
-           whole: bool, linked: bool = False,
-           check: Callable[[], None] = lambda: None) -> Grouping:
+           whole: bool, linked: bool = False, check: Callable[[], None] = lambda: None,
+           executor: Executor | None = None) -> Grouping:
     """Return the best grouping of a segment's records: these are the first, or the whole of it.
 
     ``linked`` records hold the hash of the one before, which groupings may leave out. ``check()``
-    is called now and then and may raise to give up.
+    is called now and then and may raise to give up. An ``executor`` packs candidates side by side.
     """
     few = whole and len(sample) < FEW_GROUPS * group_size
     if not whole:
         step = next((step for step in WHOLE if step <= len(sample)), 1)
         sample = sample[:len(sample) // step * step]
-    tried = weigh(sample, codec, tier, group_size, linked=linked, check=check)
+    tried = weigh(sample, codec, tier, group_size, linked=linked, check=check,
+                  executor=executor)
     plain = tried[0]
     most = plain.stored_bytes * (WORSE_MAX_FEW if few else WORSE_MAX)
     return min((c for c in tried if c.stored_bytes <= most), key=lambda c: c.cost).grouping
 
 
 def weigh(sample: Sequence[Record], codec: Codec, tier: str, group_size: int, *,
-          linked: bool = False, check: Callable[[], None] = lambda: None) -> list[Candidate]:
+          linked: bool = False, check: Callable[[], None] = lambda: None,
+          executor: Executor | None = None) -> list[Candidate]:
     """Every candidate, packed; the first one is plain groups of ``group_size``."""
     others = candidates(sample, codec, group_size)
     if linked:
         others = [replace(grouping, linked=True) for grouping in [Grouping(group_size), *others]]
-    groupings = dict.fromkeys([Grouping(group_size), *others])
-    return [Candidate(grouping, _stored_bytes(sample, codec, tier, grouping, check),
-                      read_bytes(sample, grouping))
-            for grouping in groupings]
+    def packed(grouping: Grouping) -> Candidate:
+        stored = _stored_bytes(sample, codec, tier, grouping, check)
+        return Candidate(grouping, stored, read_bytes(sample, grouping))
+
+    groupings = list(dict.fromkeys([Grouping(group_size), *others]))
+    return list((executor.map if executor else map)(packed, groupings))
 
 
 def candidates(sample: Sequence[Record], codec: Codec, group_size: int) -> list[Grouping]:

@@ -19,6 +19,7 @@ SEAL_LAG_MAX: Final = 1 << 32
 CHAIN_ID_MAX: Final = 2**63 - 1
 
 LOCKED: Final = ("block_group_size", "links")
+REPACKED: Final = ("block_group_size",)    # of these, what repacking a whole store can change
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,20 @@ class Knobs:
         check_between("segment_bytes", self.segment_bytes, 1, SEGMENT_BYTES_MAX)
         check_between("seal_lag", self.seal_lag, 0, SEAL_LAG_MAX)
 
-    def changed(self, **changes: Any) -> Knobs:
-        """These knobs with some changed; KnobError for a locked one set to another value."""
+    def changed(self, unlocked: tuple[str, ...] = (), **changes: Any) -> Knobs:
+        """These knobs with some changed; KnobError for a locked one set to another value.
+
+        None changes nothing. ``unlocked`` names locked ones that may change all the same.
+        """
         given = {name: value for name, value in changes.items() if value is not None}
         for name, value in given.items():
             if name not in _NAMES:
                 raise KnobError(f"unknown knob {name!r}: the knobs are {', '.join(_NAMES)}")
-            if name in LOCKED and value != getattr(self, name):
+            if name in LOCKED and name not in unlocked and value != getattr(self, name):
+                way = "; `blockpack repack` changes it" if name in REPACKED else ""
                 raise KnobError(
                     f"{name} is locked at creation: the store has {getattr(self, name)!r}, "
-                    f"asked for {value!r}")
+                    f"asked for {value!r}{way}")
         return replace(self, **given)
 
     def to_dict(self) -> dict[str, Any]:

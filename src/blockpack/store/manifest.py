@@ -100,6 +100,10 @@ class Segments(Sequence[SegmentRow]):
             flat += [file.table, file.file_bytes, file.present, f"{file.seal:016x}"]
         return Segments([*self.raw, flat])
 
+    def replaced(self, at: int, row: SegmentRow) -> Segments:
+        """These with another row in the place ``at``."""
+        return Segments([*self.raw[:at], *Segments([]).plus(row).raw, *self.raw[at + 1:]])
+
     def cut(self, last: int) -> Segments:
         """The segments with nothing visible after number ``last``."""
         kept = [row for row in self.raw if row[0] <= last]

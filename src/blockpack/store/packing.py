@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import NamedTuple
 
@@ -34,6 +34,29 @@ class Recipe(NamedTuple):
     knobs: Knobs
 
 
+def is_linked(table: int, knobs: Knobs) -> bool:
+    """Whether a table's records hold the hash of the one before."""
+    return table == tables.HEADERS and knobs.links == "hash"
+
+
+def grouping_of(records: Iterable[bytes | None], knobs: Knobs, tier: str, *, linked: bool,
+                check: Check, executor: Executor | None = None) -> Grouping:
+    """The grouping that TableWriter gives these records; it reads no more of them than it must."""
+    if knobs.seal_dictionary == "none":
+        return Grouping(knobs.block_group_size)
+    sample: list[bytes | None] = []
+    sample_bytes = 0
+    whole = True
+    for record in records:
+        sample.append(record)
+        sample_bytes += 0 if record is None else len(record)
+        if choosing.is_enough(len(sample), sample_bytes, tier):
+            whole = False
+            break
+    return choosing.choose(sample, get_codec(knobs.compression), tier, knobs.block_group_size,
+                           whole=whole, linked=linked, check=check, executor=executor)
+
+
 class TableWriter:
     """Writes one table's file, of which the first records may have to say how it is grouped.
 
@@ -43,9 +66,10 @@ class TableWriter:
     """
 
     def __init__(self, knobs: Knobs, tier: str, start: Callable[[Grouping], SegmentWriter], *,
-                 linked: bool, check: Check) -> None:
+                 linked: bool, check: Check, executor: Executor | None) -> None:
         self._linked = linked
         self._check = check
+        self._executor = executor
         self._knobs = knobs
         self._tier = tier
         self._start = start
@@ -78,7 +102,7 @@ class TableWriter:
         knobs = self._knobs
         self._writer = self._start(choosing.choose(
             self._sample, get_codec(knobs.compression), self._tier, knobs.block_group_size,
-            whole=whole, linked=self._linked, check=self._check))
+            whole=whole, linked=self._linked, check=self._check, executor=self._executor))
         sample, self._sample = self._sample, []
         for record in sample:
             self._writer.add(record)
@@ -104,6 +128,7 @@ class Packer:
         self._tier = parse_level(recipe.knobs.compression, recipe.knobs.seal_compression_level)
         self._writers: dict[int, TableWriter] = {}
         self._paths: list[str] = []
+        self.digests: dict[int, Digest] = {}    # by table, once finished
 
     def add(self, records: Mapping[int, bytes]) -> None:
         """Take the records of the next number. They must not change until finish()."""
@@ -125,8 +150,9 @@ class Packer:
                 tier=self._tier, grouping=grouping, chain_id=recipe.chain_id, fs=self._fs,
                 executor=self._executor, window=self._window)
 
-        linked = table == tables.HEADERS and recipe.knobs.links == "hash"
-        writer = TableWriter(recipe.knobs, self._tier, start, linked=linked, check=self._check)
+        writer = TableWriter(recipe.knobs, self._tier, start,
+                             linked=is_linked(table, recipe.knobs), check=self._check,
+                             executor=self._executor)
         self._writers[table] = writer
         for _ in range(self.count):
             writer.add(None)
@@ -134,8 +160,8 @@ class Packer:
     def finish(self) -> SegmentRow:
         """Make the files durable under their names, decode them again, return the manifest row.
 
-        CorruptError when what is
-        read back is not what was added. Whatever it raises, abort() then removes the files.
+        CorruptError when what is read back is not what was added. Whatever it raises, abort()
+        then removes the files.
         """
         summaries = [self._writers[table].finish() for table in sorted(self._writers)]
         recipe = self.recipe
@@ -148,6 +174,7 @@ class Packer:
         self._fs.fsync_dir(os.path.join(recipe.store, names.SEALED))
         for summary, path in zip(summaries, self._paths, strict=True):
             read_back(path, summary, self._check)
+        self.digests = {summary.table: summary.digest for summary in summaries}
         files = tuple(TableFile(s.table, s.file_bytes, s.present, s.seal) for s in summaries)
         return SegmentRow(recipe.first, self.count, self.count, recipe.generation, files)
 
@@ -155,7 +182,7 @@ class Packer:
         """After finish(): the records of each number again, from the files."""
         readers = [SegmentReader(path, counters=Counters()) for path in self._paths]
         try:
-            streams = {reader.table: _records(reader) for reader in readers}
+            streams = {reader.table: records_of(reader, self.count) for reader in readers}
             for _ in range(self.count):
                 found = {table: next(stream) for table, stream in streams.items()}
                 yield {table: record for table, record in found.items() if record is not None}
@@ -195,8 +222,9 @@ def read_back(path: str, summary: SegmentSummary, check: Check) -> None:
                            expected=bytes(summary.digest).hex(), found=bytes(found).hex())
 
 
-def _records(reader: SegmentReader) -> Iterator[bytes | None]:
-    for _, group, low, high in reader.groups(reader.first, reader.first + reader.count):
+def records_of(reader: SegmentReader, count: int) -> Iterator[bytes | None]:
+    """The first ``count`` records of a segment."""
+    for _, group, low, high in reader.groups(reader.first, reader.first + count):
         yield from map(group.record, range(low, high))
 
 

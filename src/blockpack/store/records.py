@@ -31,8 +31,9 @@ from blockpack.store import recovery, report
 from blockpack.store.direct import DirectWriter
 from blockpack.store.follower import Follower
 from blockpack.store.fs import SYSTEM, FileSystem
-from blockpack.store.knobs import CHAIN_ID_MAX, Knobs, check_between
+from blockpack.store.knobs import CHAIN_ID_MAX, REPACKED, Knobs, check_between
 from blockpack.store.manifest import Manifest, SegmentRow
+from blockpack.store.repacking import RepackResult, repack
 from blockpack.store.state import ReaderPool, State
 from blockpack.store.verify import Progress, verify_store
 from blockpack.store.windows import Windows
@@ -61,7 +62,7 @@ class RecordStore:
     """
 
     def __init__(self, path: str, mode: str, *, cache_bytes: int | None, mmap: bool,
-                 fs: FileSystem, knobs: dict[str, Any]) -> None:
+                 fs: FileSystem, knobs: dict[str, Any], seal_threads: int) -> None:
         """Use create() or open()."""
         self.path = path
         self.mode = mode
@@ -72,7 +73,8 @@ class RecordStore:
         self._pool = self._new_pool()
         self._role: Any  # Writer, Follower or _Closed
         if mode == "a":
-            self._role = recovery.open_writer(path, fs, self._pool, self.counters, knobs)
+            self._role = recovery.open_writer(path, fs, self._pool, self.counters, knobs,
+                                              seal_threads=seal_threads)
         else:
             self._role = Follower(path, self._pool)
         self._writer: Writer | None = self._role if mode == "a" else None
@@ -86,7 +88,7 @@ class RecordStore:
     @classmethod
     def create(cls, path: str | os.PathLike[str], knobs: Knobs | None = None, *,
                first: int | None = None, chain_id: int | None = None,
-               cache_bytes: int | None = None, mmap: bool = True,
+               cache_bytes: int | None = None, mmap: bool = True, seal_threads: int = 1,
                fs: FileSystem = SYSTEM) -> RecordStore:
         """Make an empty store in a new or empty folder and open it for writing.
 
@@ -101,16 +103,18 @@ class RecordStore:
             check_between("chain_id", chain_id, 0, CHAIN_ID_MAX)
         manifest = Manifest(secrets.token_hex(16), checked, first=first, chain_id=chain_id)
         recovery.create_store(os.fspath(path), manifest, fs)
-        return cls.open(path, "a", cache_bytes=cache_bytes, mmap=mmap, fs=fs)
+        return cls.open(path, "a", cache_bytes=cache_bytes, mmap=mmap, seal_threads=seal_threads,
+                        fs=fs)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], mode: str = "r", *,
-             cache_bytes: int | None = None, mmap: bool = True, fs: FileSystem = SYSTEM,
-             **knobs: Any) -> RecordStore:
+             cache_bytes: int | None = None, mmap: bool = True, seal_threads: int = 1,
+             fs: FileSystem = SYSTEM, **knobs: Any) -> RecordStore:
         """Open a store: "r" writes nothing and takes no lock, "a" is the one writer.
 
         ``knobs`` (writer only, but block_group_size, which a reader may name too) change what
-        can be changed; KnobError for a locked one with another value. Raises FileNotFoundError
+        can be changed; KnobError for a locked one with another value. ``seal_threads`` pack in
+        the background, the bytes being the same whatever their number. Raises FileNotFoundError
         where there is no store, LockedError for a second writer, CorruptError,
         UnsupportedVersionError.
         """
@@ -119,7 +123,8 @@ class RecordStore:
         given = {name: value for name, value in knobs.items() if value is not None}
         if mode == "r" and given.keys() - {"block_group_size"}:
             raise KnobError(f"opened for reading, {', '.join(given)} cannot change")
-        store = cls(os.fspath(path), mode, cache_bytes=cache_bytes, mmap=mmap, fs=fs, knobs=given)
+        store = cls(os.fspath(path), mode, cache_bytes=cache_bytes, mmap=mmap, fs=fs, knobs=given,
+                    seal_threads=seal_threads)
         if mode == "r":
             store.knobs.changed(**given)
         return store
@@ -249,6 +254,20 @@ class RecordStore:
         the writer's own ``next`` is the number that it takes.
         """
         return DirectWriter(self._writing, threads or os.cpu_count() or 1)
+
+    def repack(self, threads: int = 1, progress: Progress | None = None,
+               **knobs: Any) -> RepackResult:
+        """Pack every sealed segment that differs again with these knobs, which the store keeps.
+
+        block_group_size, locked for append, can change here. Segments keep their borders:
+        segment_blocks and segment_bytes count for new ones. Readers and the writer go on
+        meanwhile. At most one segment more is on disk; each replaces its old one durably, so that
+        after any interruption the same call goes on. A damaged segment is left as it is and among
+        the result's faults. Raises KnobError, OSError (disk full: nothing is lost).
+        """
+        writer = self._writing
+        wanted = recovery.checked_knobs(self.knobs.changed(REPACKED, **knobs))
+        return repack(writer, wanted, threads, progress)
 
     # -- reading -----------------------------------------------------------------------------
 

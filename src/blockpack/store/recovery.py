@@ -59,7 +59,7 @@ def _is_unmade(path: str) -> bool:
 
 
 def open_writer(path: str, fs: FileSystem, pool: ReaderPool, counters: Counters,
-                knobs: dict[str, Any]) -> Writer:
+                knobs: dict[str, Any], *, seal_threads: int) -> Writer:
     """Take the lock, bring the folder in order, and return the writer.
 
     LockedError, KnobError, CorruptError, UnsupportedVersionError; nothing stays open then.
@@ -73,7 +73,8 @@ def open_writer(path: str, fs: FileSystem, pool: ReaderPool, counters: Counters,
         _sweep(path, manifest, fs)
         opening = _Opening(path, manifest, fs)
         state = State(manifest, opening.views, pool)
-        writer = Writer(path, fs, lock, state, pool, counters=counters, tail=opening.tail)
+        writer = Writer(path, fs, lock, state, pool, counters=counters, tail=opening.tail,
+                        seal_threads=seal_threads)
         opening.poison = writer.on_poison
         writer.start(changed)
     except BaseException:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from blockpack.errors import CorruptError
@@ -34,18 +36,20 @@ class Sealer:
 
     ``take()`` gives the next job or None, ``publish(job, row)`` makes it count; both are called
     with ``changed`` held. ``error`` keeps the failure that ended the last run.
+    Groups are packed on ``threads`` threads: where that is 1, on the sealer's own.
     """
 
     def __init__(self, changed: threading.Condition, fs: FileSystem,
                  take: Callable[[], SealJob | None],
                  publish: Callable[[SealJob, SegmentRow], None],
-                 failed: Callable[[], None]) -> None:
+                 failed: Callable[[], None], *, threads: int) -> None:
         self.error: BaseException | None = None
         self._changed = changed
         self._fs = fs
         self._take = take
         self._publish = publish
         self._failed = failed
+        self._threads = threads
         self._thread: threading.Thread | None = None
         self._stop = False
 
@@ -100,16 +104,17 @@ class Sealer:
             if job is None:
                 self._end()  # in the same breath, so that no start() in between is lost
                 return False
-        packer = Packer(job.recipe, self._fs, check=self._go_on)
-        try:
-            row = self._pack(job, packer)
-            with self._changed:
-                self._go_on()
-                self._publish(job, row)
-                self._changed.notify_all()
-        except BaseException:
-            packer.abort()
-            raise
+        with ThreadPoolExecutor(self._threads) if self._threads > 1 else nullcontext() as pool:
+            packer = Packer(job.recipe, self._fs, pool, 2 * self._threads, self._go_on)
+            try:
+                row = self._pack(job, packer)
+                with self._changed:
+                    self._go_on()
+                    self._publish(job, row)
+                    self._changed.notify_all()
+            except BaseException:
+                packer.abort()
+                raise
         return True
 
     def _pack(self, job: SealJob, packer: Packer) -> SegmentRow:

@@ -37,7 +37,8 @@ class Writer:
     """The one writer of a store; made by recovery.open_writer, which has the lock."""
 
     def __init__(self, path: str, fs: FileSystem, lock: WriterLock, state: State,
-                 pool: ReaderPool, *, counters: Counters, tail: LogWriter | None) -> None:
+                 pool: ReaderPool, *, counters: Counters, tail: LogWriter | None,
+                 seal_threads: int) -> None:
         self.path = path
         self.fs = fs
         self.state = state
@@ -51,7 +52,10 @@ class Writer:
         self._next_file = state.manifest.next_file
         self.spans = Spans(state.manifest.knobs)
         self.direct = False  # a direct writer has the head
-        self._sealer = Sealer(self.changed, fs, self._take_job, self._publish, self._seal_failed)
+        self.repacking = False  # another thread packs segments again
+        self.closing = False
+        self._sealer = Sealer(self.changed, fs, self._take_job, self._publish, self._seal_failed,
+                              threads=seal_threads)
         self._use_knobs(state.manifest.knobs)
 
     def start(self, knobs: Knobs) -> None:
@@ -59,9 +63,8 @@ class Writer:
         with self.changed:
             if self._tail is not None:
                 self._tail.sync()
-            self._use_knobs(knobs)
             if knobs != self.manifest.knobs:
-                self.commit(manifests.with_knobs(self.manifest, knobs), self.state.logs)
+                self.take_knobs(knobs)
             self._derive()
             if self._tail is not None and self._tail.log.rows.count and self.at_border:
                 self._tail.finish()  # its span is closed: the next number starts a new log
@@ -73,6 +76,12 @@ class Writer:
         self._codec = get_codec(knobs.compression)
         self._tier = parse_level(knobs.compression, knobs.compression_level)
         self._tier_id = TIER_IDS[self._tier]
+
+    def take_knobs(self, knobs: Knobs) -> None:
+        """Commit other knobs, for what is written and sealed from now on; ``changed`` is held."""
+        self.commit(manifests.with_knobs(self.manifest, knobs), self.state.logs)
+        self._use_knobs(knobs)
+        self._derive()
 
     def _seal_failed(self) -> None:
         """Close spans again where they would be without seal(), which has to be asked anew."""
@@ -155,7 +164,7 @@ class Writer:
             views = (*self._pinned_logs(), LogView(tail.log, None))
             self.commit(self.manifest.next(first=self._first_or(number)), views)
         except BaseException:
-            self._remove([tail.log.path])
+            self.remove([tail.log.path])
             raise
         self._tail = tail
         self._remove_logs(before)
@@ -236,9 +245,9 @@ class Writer:
     def _remove_logs(self, before: tuple[LogView, ...]) -> None:
         """Remove the logs that the last commit no longer names."""
         gone = {view.log.path for view in before} - {view.log.path for view in self.state.logs}
-        self._remove([name for path in sorted(gone) for name in (path, names.sidecar(path))])
+        self.remove([name for path in sorted(gone) for name in (path, names.sidecar(path))])
 
-    def _remove(self, paths: list[str]) -> None:
+    def remove(self, paths: list[str]) -> None:
         """Remove files that no manifest names any more; what cannot be is an orphan for later."""
         if self._poison is not None:
             return
@@ -378,7 +387,7 @@ class Writer:
         self._derive()
         for row in old.manifest.segments[len(segments):]:
             self.pool.forget(row)
-        self._remove(sorted(old.manifest.paths(self.path) - self.manifest.paths(self.path)))
+        self.remove(sorted(old.manifest.paths(self.path) - self.manifest.paths(self.path)))
 
     def set_chain(self, chain_id: int, since: int) -> None:
         with self.changed:
@@ -405,6 +414,9 @@ class Writer:
                     self.changed.wait()
                 self.check()
             finally:
+                self.closing = True
+                while self.repacking:
+                    self.changed.wait()
                 self._sealer.stop()
                 self._let_go()
 
