@@ -91,6 +91,7 @@ class _Repacking:
     def run(self) -> RepackResult:
         number = 0
         while True:
+            self._go_on()    # also after the last one: its commit may have had an unknown outcome
             row = self._first_from(number)
             if row is None:
                 return self._result
