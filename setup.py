@@ -50,6 +50,7 @@ EXTENSIONS: dict[str, list[str]] = {
     "counters": [],
     "frames": ["ext/index/index.c"],
     "group": ["ext/group/group.c", "ext/links/links.c", "ext/hash/keccak.c"],
+    "hashes": ["ext/hashes/hashes.c", "ext/hash/keccak.c"],
     "index": ["ext/index/index.c"],
     "rows": [],
     "sealed": [],

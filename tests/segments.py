@@ -20,12 +20,13 @@ FIRST = 1000
 
 def build(path: Path, records: Sequence[Record], *, codec: str = "zstd", tier: str = "fastest",
           group_size: int = 4, first: int = FIRST, table: int = 2, chain_id: int = 1,
-          executor: Executor | None = None, grouping: Grouping | None = None) -> SegmentSummary:
+          executor: Executor | None = None, grouping: Grouping | None = None,
+          hashed: bool = False) -> SegmentSummary:
     """Write a segment of these records; a file that is there already is replaced."""
     path.unlink(missing_ok=True)
     writer = SegmentWriter(str(path), table=table, first=first, codec=codec, tier=tier,
                            grouping=grouping or Grouping(group_size), chain_id=chain_id,
-                           fs=SYSTEM, executor=executor)
+                           fs=SYSTEM, executor=executor, hashed=hashed)
     for record in records:
         writer.add(record)
     return writer.finish()

@@ -98,7 +98,8 @@ def test_section_kinds() -> None:
     kinds = {row[1]: number(row[0]) for row in rows("## Sections") if row[1] != "never used"}
     assert kinds == {"frame index": layout.KIND_FRAMES, "meta": layout.KIND_META,
                      "first ordinals": layout.KIND_FIRSTS,
-                     "first frames": layout.KIND_FIRST_FRAMES}
+                     "first frames": layout.KIND_FIRST_FRAMES,
+                     "hash index": layout.KIND_HASHES}
     unused = {number(row[0]) for row in rows("## Sections") if row[1] == "never used"}
     assert unused == {layout.KIND_FRAME, layout.KIND_DIRECTORY}
     assert layout.SECTION_REQUIRED == 1

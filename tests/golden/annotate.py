@@ -14,7 +14,9 @@ HEADER = [(8, "magic"), (2, "version"), (1, "table"), (1, "codec"), (1, "tier"),
           (8, "first number"), (4, "group size"), (4, "reserved"), (8, "chain id"),
           (8, "reserved"), (8, "checksum: the segment's identity")]
 ENTRY = [(8, "offset"), (8, "checksum")]
-NAMES = {1: "frame index", 2: "meta", 3: "first ordinals", 4: "first frames"}
+NAMES = {1: "frame index", 2: "meta", 3: "first ordinals", 4: "first frames",
+         5: "hash index"}
+HASHES = [(4, "entries"), (1, "bucket bits"), (1, "ordinal bytes"), (2, "reserved")]
 META = [(8, "records"), (8, "present records"), (16, "digest: sum"), (8, "digest: total length"),
         (1, "lane 0: codec"), (1, "lane 0: tier"), (1, "lane 0: prefix"), (1, "lane 0: transform"),
         (4, "lane 0: group size"), (4, "lane 0: keys"), (4, "lane 0: stride"),
@@ -80,6 +82,8 @@ def walk(data: bytes) -> Iterator[str | tuple[int, int, str]]:
         elif kind in {3, 4}:
             for i in range(size // 4):
                 yield from fields(data, offset + 4 * i, [(4, f"group {i}")])
+        elif kind == 5:
+            yield from hashes(data, offset)
         else:
             yield offset, 64, "the header once more"
             yield from fields(data, offset + 64, META)
@@ -90,6 +94,20 @@ def walk(data: bytes) -> Iterator[str | tuple[int, int, str]]:
         yield from fields(data, directory + 32 * i, SECTION, f"section {i}: ")
     yield "footer"
     yield from fields(data, len(data) - 64, FOOTER)
+
+
+def hashes(data: bytes, start: int) -> Iterator[tuple[int, int, str]]:
+    """The fields of a hash index."""
+    yield from fields(data, start, HASHES)
+    count, bits, width = struct.unpack_from("<IBB", data, start)
+    at = start + 8
+    for bucket in range(2**bits + 1):
+        name = "closing entry" if bucket == 2**bits else f"bucket {bucket}: first entry"
+        yield from fields(data, at, [(4, name)])
+        at += 4
+    for i in range(count):
+        yield from fields(data, at, [(2, f"entry {i}: tag"), (width, f"entry {i}: ordinal")])
+        at += 2 + width
 
 
 def fields(data: bytes, start: int, rows: list[Field],

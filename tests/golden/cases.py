@@ -47,4 +47,9 @@ CASES: dict[str, Case] = {
         _LINKED,
         {"table": 1, "first": 5, "codec": "s2", "tier": "fastest",
          "grouping": Grouping(3, linked=True), "chain_id": 1}),
+    # Headers with a hash index of two buckets, one of them absent.
+    "segment-v0-hashed": (
+        [*_linked(20)[:19], None, *_linked(1)],
+        {"table": 1, "first": 9, "codec": "s2", "tier": "fastest", "grouping": Grouping(1),
+         "chain_id": 1, "hashed": True}),
 }

@@ -117,6 +117,16 @@ def test_seal_then_get_every_part(store: str) -> None:
         assert "leave out" in run("get", store, "7", "--json", *other, ok=False).output
 
 
+def test_get_by_hash(store: str) -> None:
+    wanted = "0x" + hash_of(BLOCKS[7]).hex()
+    assert run("get", store, "--hash", wanted).stdout_bytes == BLOCKS[7]
+    assert figures("get", store, "--hash", wanted)["number"] == 7
+    missing = run("get", store, "--hash", "0x" + "00" * 32, ok=False)
+    assert "no block with the hash" in missing.output
+    for wrong in (("7", "--hash", wanted), (), ("--hash", "7")):
+        assert run("get", store, *wrong, ok=False).exit_code == 2
+
+
 def test_repack_changes_the_locked_group_size_and_leaves_damage_alone(store: str) -> None:
     run("seal", store, "--seal-threads", "2")
     digest = figures("info", store, "--digest")["digest"]

@@ -98,13 +98,18 @@ def _values(given: Value | Iterable[Value] | None) -> list[bytes]:
     """One value or several; None is no choice among values, as an empty list is."""
     if given is None:
         return []
+    if isinstance(given, str | bytes | bytearray | memoryview):
+        return [value_of(given)]
+    return [value for one in given for value in _values(one)]
+
+
+def value_of(given: Value) -> bytes:
+    """Bytes as they are or from 0x... text; ValueError for other text."""
     if isinstance(given, str):
         if not given.startswith("0x"):
             raise ValueError(f"{given!r} is neither bytes nor hex that starts with 0x")
-        return [bytes.fromhex(given[2:])]
-    if isinstance(given, bytes | bytearray | memoryview):
-        return [bytes(given)]
-    return [value for one in given for value in _values(one)]
+        return bytes.fromhex(given[2:])
+    return bytes(given)
 
 
 def _require_receipts(records: RecordStore, start: int, stop: int) -> None:

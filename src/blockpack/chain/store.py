@@ -18,7 +18,14 @@ from blockpack._native.receipt import Receipts
 from blockpack._native.rlp import BlockSpans, split_block
 from blockpack.chain import reading
 from blockpack.chain.links import Chain
-from blockpack.chain.logs import AddressFilter, BlockOrigin, TopicsFilter, find_logs
+from blockpack.chain.logs import (
+    AddressFilter,
+    BlockOrigin,
+    TopicsFilter,
+    Value,
+    find_logs,
+    value_of,
+)
 from blockpack.chain.ranges import BlockRange, clamped
 from blockpack.chain.records import (
     CONSENSUS,
@@ -233,6 +240,17 @@ class BlockStore:
     def difficulty(self, number: int) -> int:
         """The total difficulty up to and with the block."""
         return decode_difficulty(self._record(DIFFICULTY, self._absolute(number)))
+
+    def find(self, block_hash: Value) -> int | None:
+        """The number of the block with this hash, 32 bytes or 0x... text; None where there is none.
+
+        A few microseconds a sealed segment, the newest first. A block's hash is the keccak of its
+        header's bytes; on chains where it is not (``links`` "none"), that is what is looked for.
+        """
+        digest = value_of(block_hash)
+        if len(digest) != 32:
+            raise ValueError(f"a block hash has 32 bytes, not {len(digest)}")
+        return self._records.find(HEADERS, digest)
 
     def _record(self, table: int, number: int) -> bytes:
         record = self._records.record(table, number)

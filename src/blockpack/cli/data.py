@@ -178,17 +178,21 @@ def _range(store: blockpack.BlockStore, text: str) -> tuple[int, int]:
 
 @click.command(context_settings=NEGATIVE_NUMBERS)
 @click.argument("store", type=STORE)
-@click.argument("number")
+@click.argument("number", required=False)
+@click.option("--hash", "block_hash", help="The block with this hash, in place of NUMBER.")
 @click.option("--part", type=click.Choice(["block", "header", "body", "receipts"]),
               default="block", show_default=True)
 @click.option("--hex", "as_hex", is_flag=True, help="Print 0x... instead of raw bytes.")
 @json_option
-def get(store: str, number: str, part: str, as_hex: bool, as_json: bool) -> None:
+def get(store: str, number: str | None, *, block_hash: str | None, part: str, as_hex: bool,
+        as_json: bool) -> None:
     """Write block NUMBER of STORE to standard output (-1 is the head)."""
+    if (number is None) == (block_hash is None):
+        raise click.UsageError("say which block: NUMBER, or --hash and its hash")
     if as_json and (as_hex or part != "block"):
         raise click.UsageError("--json prints the block's fields: leave out --part and --hex")
     with blockpack.open(store) as opened:
-        wanted = resolve_number(number, opened.head if opened.head is not None else -1)
+        wanted = _wanted(opened, number, block_hash)
         block = opened[wanted]
         if as_json:
             print_json({"number": block.number, "hash": block.hash, "parent_hash":
@@ -202,6 +206,18 @@ def get(store: str, number: str, part: str, as_hex: bool, as_json: bool) -> None
         click.echo("0x" + data.hex())
     else:
         sys.stdout.buffer.write(data)
+
+
+def _wanted(store: blockpack.BlockStore, number: str | None, block_hash: str | None) -> int:
+    if number is not None:
+        return resolve_number(number, store.head if store.head is not None else -1)
+    try:
+        found = store.find(block_hash or "")
+    except ValueError as error:
+        raise click.UsageError(f"--hash: {error}") from error
+    if found is None:
+        raise click.ClickException(f"{store.path} has no block with the hash {block_hash}")
+    return found
 
 
 @click.command(context_settings=NEGATIVE_NUMBERS)

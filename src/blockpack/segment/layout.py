@@ -38,6 +38,7 @@ KIND_FRAMES = 1      # frame index of one lane
 KIND_META = 2        # counts, digest, lanes
 KIND_FIRSTS = 3      # first ordinals of one lane's groups, where not all are full
 KIND_FIRST_FRAMES = 4    # first frames of the same groups, in a keyed lane
+KIND_HASHES = 5          # finds records by their Keccak-256; a reader may do without
 KIND_DIRECTORY = 0xFFFF  # seeds the directory's own checksum
 
 SECTION_REQUIRED = 1  # flag: a reader that does not know this kind must refuse the file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blockpack._native.hashes import HashIndex
 from blockpack._native.index import FrameIndex
 from blockpack.errors import CorruptError, UnsupportedVersionError
 from blockpack.segment import layout
@@ -14,7 +15,7 @@ from blockpack.segment.source import Source
 # One read of this size holds the tail of a plain segment of up to 2,700 frames.
 TAIL_BYTES = 64 << 10
 KNOWN_KINDS = {layout.KIND_FRAMES, layout.KIND_META, layout.KIND_FIRSTS,
-               layout.KIND_FIRST_FRAMES}
+               layout.KIND_FIRST_FRAMES, layout.KIND_HASHES}
 SMALLEST = layout.HEADER.size + layout.FOOTER.size
 
 
@@ -195,6 +196,18 @@ def read_index(tail: _Tail, sections: tuple[Section, ...], footer: Footer, meta:
             offset=section.offset + entry * layout.INDEX_ENTRY_BYTES) from error
 
 
+def read_hashes(source: Source, opened: Opened, path: str) -> HashIndex | None:
+    """Return the checked hash index, or None where the segment was sealed without one."""
+    if all(section.kind != layout.KIND_HASHES for section in opened.sections):
+        return None
+    section = one_section(opened.sections, layout.KIND_HASHES, path)
+    data = section_bytes(source, section, opened.identity, path)
+    try:
+        return HashIndex(data, opened.meta.count)
+    except (CorruptError, IndexError) as error:
+        raise CorruptError(str(error), file=path, offset=section.offset) from error
+
+
 def check_padding(source: Source | _Tail, start: int, end: int, path: str) -> None:
     """Raise CorruptError unless the bytes between two parts are few, and zero."""
     if end - start >= layout.ALIGNMENT or any(source.read(start, end - start)):
@@ -206,7 +219,8 @@ def describe(opened: Opened) -> dict[str, int]:
     parts = {"header": layout.HEADER.size,
              "frames": opened.footer.tail_offset - layout.HEADER.size}
     names = {layout.KIND_FRAMES: "index", layout.KIND_FIRSTS: "index",
-             layout.KIND_FIRST_FRAMES: "index", layout.KIND_META: "meta"}
+             layout.KIND_FIRST_FRAMES: "index", layout.KIND_META: "meta",
+             layout.KIND_HASHES: "hashes"}
     for section in opened.sections:
         name = names.get(section.kind, "other")
         parts[name] = parts.get(name, 0) + section.size

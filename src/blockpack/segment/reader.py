@@ -8,14 +8,20 @@ from time import perf_counter_ns
 from blockpack._native.counters import Counters
 from blockpack._native.frames import FrameReader, Prefix
 from blockpack._native.group import Group, table_size_max
+from blockpack._native.hashes import HashIndex, build, hash_records
 from blockpack._native.sealed import SealedReader
 from blockpack.errors import CorruptError, LimitError
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.codecs import Codec, codec_of_id, tier_of_id
 from blockpack.segment.digest import Digest
 from blockpack.segment.grouping import Grouping
-from blockpack.segment.layout import GROUP_BYTES_MAX, SINGLE_BYTES_MAX, checksum
-from blockpack.segment.opening import describe, faulty_sections, open_segment
+from blockpack.segment.layout import (
+    GROUP_BYTES_MAX,
+    KIND_HASHES,
+    SINGLE_BYTES_MAX,
+    checksum,
+)
+from blockpack.segment.opening import describe, faulty_sections, open_segment, read_hashes
 from blockpack.segment.source import ADVISE_MIN, MappedFile, PreadFile, Source
 
 # A range of more groups than this is no place for the memory that random reads leave behind.
@@ -54,6 +60,8 @@ class SegmentReader(SealedReader):
         self.frame_count = len(index)
         self.seal = opened.footer.seal
         self._opened = opened
+        self.hashed = any(s.kind == KIND_HASHES for s in opened.sections)
+        self._hashes: HashIndex | None = None
         self._codec: Codec = codec
         self._counters = counters
         super().__init__(path, FrameReader(
@@ -85,6 +93,23 @@ class SegmentReader(SealedReader):
             end = min(stop, self.first + first + records)
             yield at, end, stored
             at = end
+
+    def find(self, digest: bytes) -> list[int]:
+        """Numbers, rising, of the records that may have this Keccak-256; few, and mostly right.
+
+        The first call checks the hash index, or makes one where the file has none.
+        """
+        if self._hashes is None:
+            frames = self.frames
+            self._hashes = (read_hashes(frames.source, self._opened, self.path)
+                            or HashIndex(self._made_hashes(), self.count))
+        return [self.first + ordinal for ordinal in self._hashes.find(digest)]
+
+    def _made_hashes(self) -> bytes:
+        entries = bytearray()
+        for first, group, low, high in self.groups(self.first, self.first + self.count):
+            entries += hash_records(map(group.view, range(low, high)), first + low - self.first)
+        return build(entries, self.count)
 
     def sections(self) -> dict[str, int]:
         """Bytes of each part of the file; they sum to ``file_bytes``."""

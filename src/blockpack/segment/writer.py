@@ -12,6 +12,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from blockpack._native.hashes import build, hash_records
 from blockpack.errors import ClosedError, LimitError, naming
 from blockpack.segment import layout
 from blockpack.segment.codecs import TIER_IDS, get_codec, parse_level
@@ -62,18 +63,20 @@ class _Packed:
     present: int
     decoded_size: int
     digest: Digest
+    hashes: bytes
 
 
 class SegmentWriter:
     """Packs consecutive records of one table into a new file. Not for several threads at once.
 
     With an ``executor``, groups are packed and compressed there, at most ``window`` at a time;
-    the file's bytes are the same without. A record must not change until ``finish``.
+    the file's bytes are the same without. A record must not change until ``finish``. A ``hashed``
+    segment finds its records by their Keccak-256.
     """
 
     def __init__(self, path: str, *, table: int, first: int, codec: str, tier: str,
                  grouping: Grouping, chain_id: int, fs: Files, executor: Executor | None = None,
-                 window: int = 4) -> None:
+                 window: int = 4, hashed: bool = False) -> None:
         self._codec = get_codec(codec)
         self._tier = parse_level(codec, tier)
         self._path = path
@@ -81,6 +84,7 @@ class SegmentWriter:
         self._fs = fs
         self._executor = executor
         self._window = window
+        self._hashes = bytearray() if hashed else None
         header = layout.Header(table, self._codec.id, TIER_IDS[self._tier],
                                grouping.group_size, first, chain_id)
         self._header = header
@@ -184,8 +188,10 @@ class SegmentWriter:
                 checksum = layout.prefixed_checksum(checksum, layout.checksum(content, seed))
             packed.append((data, checksum))
             decoded_size += len(content)
+        hashes = b"" if self._hashes is None else hash_records(
+            records, number - self._header.first)
         return _Packed(packed, len(records), len(records) - records.count(None), decoded_size,
-                       digest)
+                       digest, hashes)
 
     def _take(self, packed: _Packed) -> None:
         size = self._grouping.group_size
@@ -200,6 +206,8 @@ class SegmentWriter:
         self._present += packed.present
         self._content_bytes += packed.decoded_size
         self._digest.merge(packed.digest)
+        if self._hashes is not None:
+            self._hashes += packed.hashes
         if self._queue_bytes >= WRITE_BYTES:
             self._flush()
 
@@ -219,7 +227,11 @@ class SegmentWriter:
         tail_offset = self._offset
         self._append(bytes(layout.padding(tail_offset)))
         self._index += layout.INDEX_ENTRY.pack(tail_offset, 0)
-        sections = [self._section(layout.KIND_FRAMES, bytes(self._index))]
+        sections = []
+        if self._hashes is not None:    # the first one: opening a file reads the end of it
+            hashes = build(self._hashes, self._count)
+            sections.append(self._section(layout.KIND_HASHES, hashes, flags=0))
+        sections.append(self._section(layout.KIND_FRAMES, bytes(self._index)))
         if not self._regular:
             firsts = b"".join(map(layout.INDEX_FIRST.pack, [*self._firsts, self._count]))
             sections.append(self._section(layout.KIND_FIRSTS, firsts))
@@ -249,10 +261,11 @@ class SegmentWriter:
         return layout.Meta(self._header_bytes, self._count, self._present, self._digest,
                            (lane,)).pack()
 
-    def _section(self, kind: int, data: bytes) -> layout.Section:
+    def _section(self, kind: int, data: bytes,
+                 flags: int = layout.SECTION_REQUIRED) -> layout.Section:
         """Append a section, aligned, and return its directory entry."""
         section = layout.Section(
-            kind, 0, layout.SECTION_REQUIRED, self._offset, len(data),
+            kind, 0, flags, self._offset, len(data),
             layout.checksum(data, layout.place_seed(self._identity, kind)))
         self._append(data)
         self._append(bytes(layout.padding(len(data))))

@@ -38,11 +38,12 @@ ENTRY_FIELDS: Final = [("offset", "<u8"), ("stored", "<u4"), ("decoded", "<u4")]
 class Rows:
     """The rows of one log. Only its owner adds; any thread may read rows below ``count``."""
 
-    __slots__ = ("count", "data")
+    __slots__ = ("count", "cuts", "data")
 
     def __init__(self) -> None:
         self.data = bytearray()
         self.count = 0
+        self.cuts = 0    # how often rows were forgotten: others may stand in their place
 
     def entry(self, row: int, table: int) -> tuple[int, int, int]:
         """(offset, stored, decoded) of one record."""
@@ -51,6 +52,7 @@ class Rows:
 
     def cut(self, count: int) -> None:
         """Forget the rows from ``count`` on."""
+        self.cuts += 1
         self.count = count
         del self.data[count * ROW_SIZE:]
 

@@ -148,7 +148,7 @@ class Packer:
             return SegmentWriter(
                 path, table=table, first=recipe.first, codec=recipe.knobs.compression,
                 tier=self._tier, grouping=grouping, chain_id=recipe.chain_id, fs=self._fs,
-                executor=self._executor, window=self._window)
+                executor=self._executor, window=self._window, hashed=table == tables.HEADERS)
 
         writer = TableWriter(recipe.knobs, self._tier, start,
                              linked=is_linked(table, recipe.knobs), check=self._check,

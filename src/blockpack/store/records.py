@@ -22,13 +22,12 @@ from blockpack.errors import (
     ClosedError,
     CorruptError,
     KnobError,
-    MissingError,
-    NotYetError,
 )
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.digest import Digest
 from blockpack.store import recovery, report
 from blockpack.store.direct import DirectWriter
+from blockpack.store.finding import Finder
 from blockpack.store.follower import Follower
 from blockpack.store.fs import SYSTEM, FileSystem
 from blockpack.store.knobs import CHAIN_ID_MAX, REPACKED, Knobs, check_between
@@ -70,6 +69,7 @@ class RecordStore:
         self.cache_bytes = cache_bytes
         self.counters = Counters()
         self._partial_coverage: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._finder = Finder()
         self._pool = self._new_pool()
         self._role: Any  # Writer, Follower or _Closed
         if mode == "a":
@@ -160,6 +160,7 @@ class RecordStore:
             self._role = _Closed(self.path, role.closed or "")
         elif isinstance(role, Follower):
             self._pool = self._new_pool()
+            self._finder = Finder()
             role.forked(self._pool)
 
     # -- what it is --------------------------------------------------------------------------
@@ -307,6 +308,17 @@ class RecordStore:
         return self._settled(
             number, lambda state: [state.view(table, number) for table in table_ids])
 
+    def find(self, table: int, digest: bytes) -> int | None:
+        """The number of the record with this Keccak-256, the highest one; None where there is none.
+
+        ``digest`` has 32 bytes. A reader that does not find it refreshes first.
+        """
+        def search(state: State) -> int | None:
+            return self._finder.find(state, table, digest)
+
+        found = self._retried(search)
+        return self._retried(search) if found is None and self.refresh() else found
+
     def rows(self, table_ids: Sequence[int], start: int,
              stop: int) -> Iterator[tuple[memoryview | None, ...]]:
         """For each number of the range, its records of several tables, all of one moment.
@@ -362,7 +374,7 @@ class RecordStore:
             self.refresh()
             state = self._state
         for number in (start, stop - 1):
-            _check_holds(state, number, self.path)
+            state.require(number, self.path)
         return state
 
     def _settled(self, number: int, read: Callable[[State], _Result]) -> _Result:
@@ -375,7 +387,7 @@ class RecordStore:
                 self._refresh_for(state, error)
             except (CorruptError, struct.error):
                 # A failed write took the number back while it was read.
-                _check_holds(self._state, number, self.path)
+                self._state.require(number, self.path)
                 raise
 
     def _retried(self, read: Callable[[State], _Result]) -> _Result:
@@ -425,15 +437,6 @@ class RecordStore:
         """Whether a segment is no longer part of the store."""
         self.refresh()
         return all(row.generation != raw[3] for raw in self._state.manifest.segments.raw)
-
-
-def _check_holds(state: State, number: int, path: str) -> None:
-    end = state.end
-    if end is None or number >= end:
-        have = "empty" if end is None or end == state.manifest.first else f"at {end - 1}"
-        raise NotYetError(f"{path}: {number} is not there yet, the head is {have}")
-    if number < state.first:
-        raise MissingError(f"{path}: {number} is before the first number, {state.first}")
 
 
 def _after_fork_in_child() -> None:

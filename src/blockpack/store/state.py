@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from blockpack._native.group import Group, pack
 from blockpack._native.sealed import SealedSegments
+from blockpack.errors import MissingError, NotYetError
 from blockpack.segment.cache import GroupCache
 from blockpack.segment.reader import SegmentReader
 from blockpack.store.manifest import Manifest, SegmentRow, segment_path
@@ -127,6 +128,15 @@ class State:
             if view.end > view.log.first:
                 return max(view.end, self.sealed_end)
         return self.manifest.sealed_end if self.sealed else self.manifest.first
+
+    def require(self, number: int, path: str) -> None:
+        """NotYetError past the head, MissingError before the first number; ``path`` names both."""
+        end = self.end
+        if end is None or number >= end:
+            have = "empty" if end is None or end == self.manifest.first else f"at {end - 1}"
+            raise NotYetError(f"{path}: {number} is not there yet, the head is {have}")
+        if number < self.first:
+            raise MissingError(f"{path}: {number} is before the first number, {self.first}")
 
     def row(self, number: int) -> SegmentRow:
         """The sealed segment of a number below ``sealed_end``."""
