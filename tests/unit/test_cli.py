@@ -146,6 +146,22 @@ def test_repack_changes_the_locked_group_size_and_leaves_damage_alone(store: str
     assert victim.read_bytes() == damaged
 
 
+def test_advise(tmp_path: Path, store: str) -> None:
+    drawn = tmp_path / "advice.png"
+    words = ("advise", store, "--codecs", "s2:better,zstd:3", "--groups", "1,64", "--plot",
+             str(drawn))
+    shown = run(*words).output
+    assert shown.splitlines()[-1].startswith("recommended: --compression ")
+    assert "not so sure: 40 blocks are fewer" in shown
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    found = figures(*words[:-2], "--max-random-read-us", "0.001")
+    assert "none takes at most 0.001 us" in found["why"]
+    assert len(found["rows"]) == 6
+    for wrong in (("--codecs", "s2"), ("--codecs", "zip:9"), ("--groups", "1,x")):
+        assert run("advise", store, *wrong, ok=False).exit_code == 2
+    assert run("advise", str(tmp_path / "none"), ok=False).exit_code == 2
+
+
 def test_scan_counts_blocks_and_bytes(store: str) -> None:
     whole, last = figures("scan", store), figures("scan", store, "-5:")
     assert (whole["blocks"], last["blocks"]) == (40, 5)

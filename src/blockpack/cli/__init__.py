@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from blockpack.cli.advising import advise_commands
 from blockpack.cli.data import data_commands
 from blockpack.cli.measuring import measure_commands
 from blockpack.cli.stores import store_commands
@@ -44,5 +45,5 @@ def main() -> None:
     """
 
 
-for _command in (*store_commands, *data_commands, *measure_commands):
+for _command in (*store_commands, *data_commands, *measure_commands, *advise_commands):
     main.add_command(_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -24,12 +24,19 @@ from blockpack.measure import demo as demonstration
 from blockpack.measure import machine
 from blockpack.measure.source import Blocks, blocks_of
 from blockpack.measure.synthetic import SyntheticChain
-from blockpack.measure.tuning import GroupTable, LevelTable, Progress, group_table, level_table
+from blockpack.measure.tuning import (
+    GROUP_SIZES,
+    GroupTable,
+    LevelTable,
+    Progress,
+    group_table,
+    level_table,
+)
 from blockpack.store.knobs import CODECS, LINKS
 
 
 @contextmanager
-def _steps() -> Iterator[Progress | None]:
+def steps() -> Iterator[Progress | None]:
     """A spinner that names the step on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
@@ -47,7 +54,7 @@ def demo(blocks: int, as_json: bool) -> None:
 
     Takes under a minute and 330 MB of temporary disk, and leaves nothing behind.
     """
-    with _steps() as report:
+    with steps() as report:
         result = demonstration.run(blocks, progress=report)
     if as_json:
         print_json(result.to_dict())
@@ -95,6 +102,12 @@ def _numbers(context: click.Context, parameter: click.Parameter, text: str | Non
         raise click.BadParameter("write whole numbers with commas between: 1,16,64") from error
 
 
+def numbers_option(name: str, text: str, default: Sequence[int] = ()) -> Callable[[Any], Any]:
+    """An option that takes numbers with commas between."""
+    return click.option(name, callback=_numbers, default=",".join(map(str, default)) or None,
+                        show_default=bool(default), help=text)
+
+
 def _chosen(source: str, count: int | None) -> Blocks:
     if source == "synthetic":
         return lambda: islice(SyntheticChain(), count or demonstration.BLOCKS)
@@ -105,10 +118,8 @@ def _chosen(source: str, count: int | None) -> Blocks:
 
 @click.command()
 @click.argument("source")
-@click.option("--groups", callback=_numbers, default="1,16,64,128", show_default=True,
-              help="Group sizes to compare.")
-@click.option("--levels", callback=_numbers, default=None,
-              help="Import levels to compare too, such as 1,6,10.")
+@numbers_option("--groups", "Group sizes to compare.", GROUP_SIZES)
+@numbers_option("--levels", "Import levels to compare too, such as 1,6,10.")
 @click.option("--compression", type=click.Choice(CODECS), default="s2",
               show_default=True)
 @click.option("--seal-compression-level", default="6", show_default=True)
@@ -127,7 +138,7 @@ def bench(*, source: str, groups: list[int], levels: list[int], compression: str
     knobs: dict[str, Any] = {"compression": compression, "links": links,
                              "seal_compression_level": level(seal_compression_level)}
     chosen = _chosen(source, blocks)
-    with _steps() as report:
+    with steps() as report:
         by_group = group_table(chosen, groups, progress=report, **knobs)
         by_level = level_table(chosen, levels, progress=report, **knobs) if levels else None
     if as_json:

@@ -24,6 +24,30 @@ def blocks_of(where: str | Path, count: int | None = None) -> Blocks:
     return lambda: islice(_read(Path(where)), count)
 
 
+def sample_of(where: str | Path, blocks_max: int, bytes_max: int) -> list[bytes]:
+    """The latest blocks of a store, or the first ones of chain files, up to either limit.
+
+    The latest ones are the likest to those to come. One block at least, where there is one.
+    """
+    if (Path(where) / MANIFEST).is_file():
+        with blockpack.open(where) as store:
+            first, head = store.first, store.head
+            newest = (() if first is None or head is None else
+                      (store.raw(number) for number in range(head, first - 1, -1)))
+            return _within(newest, blocks_max, bytes_max)[::-1]
+    return _within(_read(Path(where)), blocks_max, bytes_max)
+
+
+def _within(blocks: Iterable[bytes], blocks_max: int, bytes_max: int) -> list[bytes]:
+    taken: list[bytes] = []
+    for block in islice(blocks, blocks_max):
+        bytes_max -= len(block)
+        if taken and bytes_max < 0:
+            break
+        taken.append(block)
+    return taken
+
+
 def _read(path: Path) -> Iterator[bytes]:
     if (path / MANIFEST).is_file():
         with blockpack.open(path) as store:
